@@ -4,6 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
 
 PYTHON ?= python3
 PRESET ?= release
@@ -22,8 +23,8 @@ unexport PYTHONPATH
 venv := .venv/bin/python
 run := PYTHONPATH=$(CURDIR)/$(BUILD)/python $(venv)
 pytest := $(run) -m pytest -q -n $(PYTEST_JOBS)
-# -r: without it a list in which a name is already installed would still ask the registry
-install = $(venv) -m pip install -q --progress-bar off -r
+
+install = $(venv) -m pip install -qq --progress-bar off -r
 
 .PHONY: help
 help: ## This list
@@ -103,6 +104,14 @@ test-isa: build .venv/stamp-test ## The table tests once per instruction set of 
 	@$(venv) tests/isa_symbols.py $(BUILD)
 	@for isa in $$($(venv) tools/cpu_isa.py); do echo "MLX_CPU_ISA=$$isa"; \
 	  MLX_CPU_ISA=$$isa $(pytest) tests/python/test_table.py $(ARGS); done
+
+.PHONY: consumer
+consumer: build ## Install the C++ library and build a project that uses it
+	@rm -rf build/consumer
+	@cmake --install $(BUILD) --component cpp --prefix build/consumer/prefix > /dev/null
+	@cmake -S tests/cpp/consumer -B build/consumer/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=$(CURDIR)/build/consumer/prefix > /dev/null
+	@ninja -C build/consumer/build --quiet
+	@ctest --test-dir build/consumer/build --output-on-failure
 
 .PHONY: asan
 asan: ## C++ tests and a Python smoke set under address and undefined-behaviour sanitizers
