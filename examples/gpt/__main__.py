@@ -1,0 +1,5 @@
+"""What `python -m examples.gpt` runs."""
+
+from .train import main
+
+main()
