@@ -34,6 +34,7 @@ def body(n):
 def test_good_tree_has_no_findings(find):
     files = {
         "mlx/a.h": '// A.\n#pragma once\n#include <vector>\n#include "mlx/b.h"\n',
+        "mlx/types.h": "// Types.\n#ifdef __CUDACC__\n#endif\n",
         "mlx/env.cpp": '// Environment.\nconst char* t[] = {"MLX_DEBUG"};\nauto v = getenv("MLX_DEBUG");\n',
         "mlx/ops.cpp": '// Ops.\n#define OP(N, n) N,\n#include "mlx/x.def"\n#undef OP\n',
         "backend/cpu/a.cpp": '// A.\n#include "mlx/a.h"\n#include "backend/cpu/b.h"\n',
