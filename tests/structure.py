@@ -230,7 +230,7 @@ DEVICE_WORD = re.compile(
     r"(?i)(cuda|metal|nvidia|cublas|cudnn|nccl|nvrtc|cufft|cusolver|simdgroup|__apple__|rocm|__hip)"
 )
 # Words that may stand in a file of the core, and why.
-DIALECT = r"__CUDACC__|__CUDA_ARCH__|__METAL_VERSION__"  # the text is read by the device compilers too
+DIALECT = r"__CUDACC__|__CUDA_ARCH__|__METAL_VERSION__"  # read by the device compilers too
 DEVICE_WORDS_ALLOWED = {
     "mlx/types.h": DIALECT,
     "mlx/offset.h": DIALECT,

@@ -1,17 +1,18 @@
 """Says whether this Python can build mlx: >= 3.10, with venv and the C headers."""
 
-import importlib.util
 import os
 import sys
 import sysconfig
 
 if sys.version_info < (3, 10):
     sys.exit(
-        "mlx needs Python >= 3.10, got {}.{} at {}; choose another by `make PYTHON=python3.12 …`".format(
-            sys.version_info[0], sys.version_info[1], sys.executable
-        )
+        "mlx needs Python >= 3.10, got %d.%d at %s; choose another: make PYTHON=python3.12 ..."
+        % (sys.version_info[0], sys.version_info[1], sys.executable)
     )
-if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
-    sys.exit(f"{sys.executable} has no venv module (Debian: apt-get install python3-venv)")
+try:
+    import ensurepip  # noqa: F401
+    import venv  # noqa: F401
+except ImportError:
+    sys.exit("%s has no venv module (Debian: apt-get install python3-venv)" % sys.executable)
 if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
-    sys.exit(f"{sys.executable} has no C headers (Debian: apt-get install python3-dev)")
+    sys.exit("%s has no C headers (Debian: apt-get install python3-dev)" % sys.executable)
