@@ -1,0 +1,72 @@
+"""What this machine can do at best: memory bandwidth and float32 products, measured by NumPy."""
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+MEGABYTES = 128
+
+
+def best_rate(amount, work, rounds=7):
+    """amount / seconds, of the fastest round but one."""
+    work()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return amount / sorted(times)[1]
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def memory_rates():
+    """Bytes per second: read by all cores, and copied (read + written) between warm arrays."""
+    n = cores()
+    source = np.ones((n, (MEGABYTES << 20) // 8 // n))
+    target = np.zeros_like(source)
+    with ThreadPoolExecutor(n) as pool:
+        read = best_rate(source.nbytes, lambda: list(pool.map(np.max, source)))
+        copy = best_rate(2 * source.nbytes, lambda: list(pool.map(np.copyto, target, source)))
+    return read, copy
+
+
+def product_rate(n=2048):
+    """float32 operations per second of a large matrix product."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, n, n), np.float32)
+    out = np.empty_like(a)
+    return best_rate(2 * n**3, lambda: np.matmul(a, b, out=out))
+
+
+def measure():
+    read, copy = memory_rates()
+    return {"memory": max(read, copy), "read": read, "copy": copy, "product": product_rate()}
+
+
+def merge(before, after):
+    """The better of two measurements, of each rate."""
+    return {k: max(before[k], after[k]) for k in before}
+
+
+def part_of_ceiling(workload, seconds, ceilings):
+    """The least time the machine needs over the time taken; None where nothing is counted."""
+    least = workload.bytes / ceilings["memory"] + workload.flops / ceilings["product"]
+    return least / seconds if least else None
+
+
+def describe(ceilings):
+    rates = {k: f"{v / 1e9:.3g}" for k, v in ceilings.items()}
+    return (
+        f"reading {rates['read']} GB/s, copying {rates['copy']} GB/s, "
+        f"float32 products {rates['product']} GFLOP/s"
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))
