@@ -45,7 +45,7 @@ def parse_arguments():
     parser.add_argument("--heads", type=int, default=4, help="attention heads of a block")
     parser.add_argument("--context", type=int, default=64, help="bytes that the model looks back")
     parser.add_argument("--batch", type=int, default=32, help="pieces of text in a step")
-    parser.add_argument("--lr", type=float, default=6e-3, help="highest learning rate")
+    parser.add_argument("--lr", type=float, default=4e-3, help="highest learning rate")
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers")
     parser.add_argument("--out", type=Path, default=Path("demo-output"), help="folder of results")
     parser.add_argument("--data", type=Path, help="text to learn from instead of Python's own")
@@ -101,8 +101,8 @@ def make_model(options):
 
 
 def make_optimizer(steps, lr):
-    """AdamW whose learning rate rises for a twentieth of the steps and then falls to a tenth."""
-    warmup = max(1, steps // 20)
+    """AdamW whose learning rate rises for a tenth of the steps and then falls to a tenth."""
+    warmup = max(1, steps // 10)
     rise = optim.linear_schedule(lr / warmup, lr, warmup)
     fall = optim.cosine_decay(lr, max(1, steps - warmup), lr / 10)
     schedule = optim.join_schedules([rise, fall], [warmup])
