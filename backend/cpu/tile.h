@@ -1,0 +1,48 @@
+// Elementwise rows on contiguous tiles, for the instruction set chosen at start. The arithmetic is
+// mlx/ops/elementwise/scalar.h, compiled once per instruction set in backend/cpu/simd; all levels
+// give the same bits. No std:: here: those files include it.
+#pragma once
+
+#include <stdint.h>
+
+namespace mlx::core::cpu {
+
+// The same order as EwOp and Dtype::Id, without their headers.
+struct TileOps {
+  enum : int {
+#define OP(Name, ...) Name,
+#include "mlx/ops/elementwise/elementwise.def"
+#undef OP
+    count
+  };
+};
+struct TileTypes {
+  enum : int {
+#define DTYPE(Name, ...) Name,
+#include "mlx/dtypes.def"
+#undef DTYPE
+    count
+  };
+};
+
+// One op on n contiguous elements. Operands have been promoted to one dtype (but for Select's
+// condition, a bool); a bool is a byte of 0 or 1. in[k] and out are the same address or do not
+// overlap; the same address needs the same item size.
+using TileFn = void (*)(const void* const* in, void* out, int64_t n);
+
+struct TileTable {
+  const char* isa;  // "v2", "v3", "v4", "neon" or "base"
+  // By the dtype of the last operand; null where the row does not accept it. Cast is not here.
+  TileFn op[TileOps::count][TileTypes::count];
+  TileFn cast[TileTypes::count][TileTypes::count];  // [from][to]
+};
+
+// Chosen at the first call from the CPU and MLX_CPU_ISA.
+const TileTable& tile_table();
+
+// The levels of this build that the CPU can run, worst first; null-terminated.
+const char* const* tile_levels();
+// The table of one of these levels, for tests.
+const TileTable& tile_table(const char* level);
+
+}  // namespace mlx::core::cpu
