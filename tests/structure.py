@@ -235,6 +235,7 @@ DEVICE_WORDS_ALLOWED = {
     "mlx/types.h": DIALECT,
     "mlx/offset.h": DIALECT,
     "mlx/ops/elementwise/scalar.h": DIALECT,
+    "mlx/ops/elementwise/scalar_dialect.h": DIALECT,
     "mlx/ops/reduce/monoid.h": DIALECT,
     "mlx/env.cpp": r"MLX_(CUDA|METAL)_\w+",  # the table of all variables has those of the backends
 }
