@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, overload
 
 # A level whose keys are integers becomes a list as long as its largest key; beyond this length the
 # key can only come from a damaged or hostile file.
@@ -107,6 +107,21 @@ def _leaves(tree: Any, prefix: str, is_leaf: Callable | None) -> Iterator[tuple[
         yield from _leaves(child, f"{prefix}.{key}", is_leaf)
 
 
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = "",
+    is_leaf: Callable[[Any], bool] | None = None,
+    destination: list[tuple[str, Any]] | None = None,
+) -> list[tuple[str, Any]]: ...
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = "",
+    is_leaf: Callable[[Any], bool] | None = None,
+    *,
+    destination: dict[str, Any],
+) -> dict[str, Any]: ...
 def tree_flatten(
     tree: Any,
     prefix: str = "",

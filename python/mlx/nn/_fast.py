@@ -106,6 +106,30 @@ def masked_softmax(scores: mx.array) -> mx.array:
     return weights / mx.where(total == 0, 1.0, total)
 
 
+def _masked(scores: mx.array, mask: mx.array | str, dtype: mx.Dtype) -> mx.array:
+    """``scores`` (B, H, Tq, Tk) with -inf, or less, where the mask of an attention says so."""
+    if isinstance(mask, str):
+        if mask != "causal":
+            raise ValueError(f"[attention] got the mask {mask!r}, expected 'causal' or an array")
+        queries, keys = scores.shape[-2:]
+        kept = mx.arange(keys - queries, keys)[:, None] >= mx.arange(keys)
+        return mx.where(kept, scores, -math.inf)
+    sizes = zip(reversed(mask.shape), reversed(scores.shape))
+    if mask.ndim > scores.ndim or any(m not in (1, n) for m, n in sizes):
+        raise ValueError(
+            f"[attention] got a mask of shape {mask.shape}, expected one that broadcasts to "
+            f"{scores.shape}"
+        )
+    if mask.dtype == mx.bool_:
+        return mx.where(mask, scores, -math.inf)
+    if mx.result_type(mask, dtype) != dtype:
+        raise ValueError(
+            f"[attention] got a mask of dtype {mask.dtype} for an output of dtype {dtype}, "
+            "expected one that promotes to it"
+        )
+    return scores + mask
+
+
 def attention(
     queries: mx.array,
     keys: mx.array,
@@ -122,24 +146,6 @@ def attention(
     if not mx.issubdtype(dtype, mx.floating):
         raise ValueError(f"[attention] got arrays of dtype {dtype}, expected a floating one")
     scores = wide((queries * scale) @ keys.swapaxes(-1, -2))
-    if isinstance(mask, str):
-        if mask != "causal":
-            raise ValueError(f"[attention] got the mask {mask!r}, expected 'causal' or an array")
-        queries_n, keys_n = scores.shape[-2:]
-        mask = mx.arange(keys_n - queries_n, keys_n)[:, None] >= mx.arange(keys_n)
     if mask is not None:
-        if mx.broadcast_shapes(mask.shape, scores.shape) != scores.shape:
-            raise ValueError(
-                f"[attention] got a mask of shape {mask.shape}, expected one that broadcasts to "
-                f"{scores.shape}"
-            )
-        if mask.dtype == mx.bool_:
-            scores = mx.where(mask, scores, -math.inf)
-        elif mx.result_type(mask, dtype) != dtype:
-            raise ValueError(
-                f"[attention] got a mask of dtype {mask.dtype} for an output of dtype {dtype}, "
-                "expected one that promotes to it"
-            )
-        else:
-            scores = scores + mask
+        scores = _masked(scores, mask, dtype)
     return masked_softmax(scores).astype(dtype) @ values.astype(dtype)

@@ -8,6 +8,19 @@ from typing import Literal
 
 import mlx.core as mx
 
+__all__ = [
+    "constant",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "identity",
+    "normal",
+    "orthogonal",
+    "sparse",
+    "uniform",
+]
+
 Initializer = Callable[..., mx.array]
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeAlias
 
 import mlx.core as mx
 from mlx.nn import Module
 from mlx.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
 
-LearningRate = float | mx.array | Callable[[mx.array], mx.array]
+LearningRate: TypeAlias = float | mx.array | Callable[[mx.array], mx.array]
 
 _HALF_TYPES = (mx.float16, mx.bfloat16)
 

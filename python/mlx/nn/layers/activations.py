@@ -353,7 +353,12 @@ def glu(x: mx.array, axis: int = -1) -> mx.array:
 
 @_layer
 class Sigmoid(Module):
-    """Applies :func:`sigmoid`."""
+    """Applies :func:`sigmoid`.
+
+    Example:
+        >>> nn.Sigmoid()(mx.array([0.0]))
+        array([0.5], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return sigmoid(x)
@@ -361,7 +366,12 @@ class Sigmoid(Module):
 
 @_layer
 class Mish(Module):
-    """Applies :func:`mish`."""
+    """Applies :func:`mish`.
+
+    Example:
+        >>> nn.Mish()(mx.array([0.0]))
+        array([0], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return mish(x)
@@ -369,7 +379,12 @@ class Mish(Module):
 
 @_layer
 class ReLU(Module):
-    """Applies :func:`relu`."""
+    """Applies :func:`relu`.
+
+    Example:
+        >>> nn.ReLU()(mx.array([-2.0, 0.5, 3.0]))
+        array([0, 0.5, 3], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return relu(x)
@@ -377,7 +392,12 @@ class ReLU(Module):
 
 @_layer
 class ReLU2(Module):
-    """Applies :func:`relu2`."""
+    """Applies :func:`relu2`.
+
+    Example:
+        >>> nn.ReLU2()(mx.array([-2.0, 0.5, 3.0]))
+        array([0, 0.25, 9], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return relu2(x)
@@ -385,7 +405,12 @@ class ReLU2(Module):
 
 @_layer
 class ReLU6(Module):
-    """Applies :func:`relu6`."""
+    """Applies :func:`relu6`.
+
+    Example:
+        >>> nn.ReLU6()(mx.array([-2.0, 0.5, 3.0]))
+        array([0, 0.5, 3], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return relu6(x)
@@ -397,6 +422,10 @@ class LeakyReLU(Module):
 
     Args:
         negative_slope: the slope for negative inputs.
+
+    Example:
+        >>> nn.LeakyReLU(0.5)(mx.array([-2.0, 0.5, 3.0]))
+        array([-1, 0.5, 3], dtype=float32)
     """
 
     def __init__(self, negative_slope: float = 0.01) -> None:
@@ -413,6 +442,10 @@ class ELU(Module):
 
     Args:
         alpha: the (negative of the) limit for very negative inputs.
+
+    Example:
+        >>> nn.ELU(2.0)(mx.array([0.0, 2.0]))
+        array([0, 2], dtype=float32)
     """
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -429,6 +462,10 @@ class CELU(Module):
 
     Args:
         alpha: the (negative of the) limit for very negative inputs.
+
+    Example:
+        >>> nn.CELU(2.0)(mx.array([0.0, 2.0]))
+        array([0, 2], dtype=float32)
     """
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -441,7 +478,12 @@ class CELU(Module):
 
 @_layer
 class SELU(Module):
-    """Applies :func:`selu`."""
+    """Applies :func:`selu`.
+
+    Example:
+        >>> nn.SELU()(mx.array([0.0, 1.0]))
+        array([0, 1.0507], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return selu(x)
@@ -449,7 +491,12 @@ class SELU(Module):
 
 @_layer
 class Softmax(Module):
-    """Applies :func:`softmax` to the last axis."""
+    """Applies :func:`softmax` to the last axis.
+
+    Example:
+        >>> nn.Softmax()(mx.array([1.0, 1.0]))
+        array([0.5, 0.5], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return softmax(x)
@@ -457,7 +504,12 @@ class Softmax(Module):
 
 @_layer
 class Softmin(Module):
-    """Applies :func:`softmin` to the last axis."""
+    """Applies :func:`softmin` to the last axis.
+
+    Example:
+        >>> nn.Softmin()(mx.array([1.0, 1.0]))
+        array([0.5, 0.5], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return softmin(x)
@@ -465,7 +517,12 @@ class Softmin(Module):
 
 @_layer
 class LogSoftmax(Module):
-    """Applies :func:`log_softmax` to the last axis."""
+    """Applies :func:`log_softmax` to the last axis.
+
+    Example:
+        >>> nn.LogSoftmax()(mx.array([1.0, 1.0]))
+        array([-0.693147, -0.693147], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return log_softmax(x)
@@ -473,7 +530,12 @@ class LogSoftmax(Module):
 
 @_layer
 class LogSigmoid(Module):
-    """Applies :func:`log_sigmoid`."""
+    """Applies :func:`log_sigmoid`.
+
+    Example:
+        >>> nn.LogSigmoid()(mx.array([0.0]))
+        array([-0.693147], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return log_sigmoid(x)
@@ -481,7 +543,12 @@ class LogSigmoid(Module):
 
 @_layer
 class Softplus(Module):
-    """Applies :func:`softplus`."""
+    """Applies :func:`softplus`.
+
+    Example:
+        >>> nn.Softplus()(mx.array([0.0]))
+        array([0.693147], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return softplus(x)
@@ -489,7 +556,12 @@ class Softplus(Module):
 
 @_layer
 class Softsign(Module):
-    """Applies :func:`softsign`."""
+    """Applies :func:`softsign`.
+
+    Example:
+        >>> nn.Softsign()(mx.array([-2.0, 0.5, 3.0]))
+        array([-0.666667, 0.333333, 0.75], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return softsign(x)
@@ -501,6 +573,10 @@ class Softshrink(Module):
 
     Args:
         lambd: the width of the range that becomes 0.
+
+    Example:
+        >>> nn.Softshrink(1.0)(mx.array([-2.0, 0.5, 3.0]))
+        array([-1, 0, 2], dtype=float32)
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -517,6 +593,10 @@ class HardShrink(Module):
 
     Args:
         lambd: the width of the range that becomes 0.
+
+    Example:
+        >>> nn.HardShrink(1.0)(mx.array([-2.0, 0.5, 3.0]))
+        array([-2, 0, 3], dtype=float32)
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -529,7 +609,12 @@ class HardShrink(Module):
 
 @_layer
 class HardTanh(Module):
-    """Applies :func:`hard_tanh`."""
+    """Applies :func:`hard_tanh`.
+
+    Example:
+        >>> nn.HardTanh()(mx.array([-2.0, 0.5, 3.0]))
+        array([-1, 0.5, 1], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return hard_tanh(x)
@@ -537,7 +622,12 @@ class HardTanh(Module):
 
 @_layer
 class Hardswish(Module):
-    """Applies :func:`hardswish`."""
+    """Applies :func:`hardswish`.
+
+    Example:
+        >>> nn.Hardswish()(mx.array([-2.0, 0.5, 3.0]))
+        array([-0.333333, 0.291667, 3], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return hardswish(x)
@@ -545,7 +635,12 @@ class Hardswish(Module):
 
 @_layer
 class SiLU(Module):
-    """Applies :func:`silu`."""
+    """Applies :func:`silu`.
+
+    Example:
+        >>> nn.SiLU()(mx.array([0.0]))
+        array([0], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return silu(x)
@@ -553,7 +648,12 @@ class SiLU(Module):
 
 @_layer
 class Tanh(Module):
-    """Applies :func:`tanh`."""
+    """Applies :func:`tanh`.
+
+    Example:
+        >>> nn.Tanh()(mx.array([0.0]))
+        array([0], dtype=float32)
+    """
 
     def __call__(self, x: mx.array) -> mx.array:
         return tanh(x)
@@ -565,6 +665,10 @@ class Step(Module):
 
     Args:
         threshold: the smallest input that gives 1.
+
+    Example:
+        >>> nn.Step(1.0)(mx.array([-2.0, 0.5, 3.0]))
+        array([0, 0, 1], dtype=int32)
     """
 
     def __init__(self, threshold: float = 0.0) -> None:
@@ -581,6 +685,10 @@ class GLU(Module):
 
     Args:
         axis: the axis that is split in two.
+
+    Example:
+        >>> nn.GLU()(mx.array([2.0, 0.0]))
+        array([1], dtype=float32)
     """
 
     def __init__(self, axis: int = -1) -> None:
@@ -601,6 +709,10 @@ class PReLU(Module):
     Args:
         num_parameters: the number of slopes.
         init: their first value.
+
+    Example:
+        >>> nn.PReLU()(mx.array([-1.0, 2.0]))
+        array([-0.25, 2], dtype=float32)
     """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
@@ -624,6 +736,10 @@ class GELU(Module):
 
     Raises:
         ValueError: another value for ``approx``.
+
+    Example:
+        >>> nn.GELU("tanh")(mx.array([0.0, 1.0]))
+        array([0, 0.841192], dtype=float32)
     """
 
     def __init__(self, approx: str = "none") -> None:

@@ -207,7 +207,7 @@ class Module(dict):
 
     # Changes.
 
-    def update(self, parameters: dict, strict: bool = True) -> Module:
+    def update(self, parameters: dict, strict: bool = True) -> Module:  # type: ignore[override]
         """Replace parameters by those of a tree, which may be partial.
 
         Args:
@@ -438,7 +438,7 @@ class Module(dict):
         return self
 
     def _check_weights(self, weights: dict[str, Any]) -> None:
-        current = tree_flatten(self.parameters(), destination={})
+        current: dict[str, mx.array] = tree_flatten(self.parameters(), destination={})
         if extra := sorted(weights.keys() - current.keys()):
             raise ValueError(
                 f"[load_weights] got {len(extra)} parameters that are not in the model: "
@@ -468,7 +468,7 @@ class Module(dict):
         Raises:
             ValueError: the path ends in something else.
         """
-        weights = tree_flatten(self.parameters(), destination={})
+        weights: dict[str, mx.array] = tree_flatten(self.parameters(), destination={})
         if file.endswith(".npz"):
             mx.savez(file, **weights)
         elif file.endswith(".safetensors"):

@@ -249,7 +249,7 @@ class BatchNorm(Module):
         if self.track_running_stats:
             self.freeze(keys=["running_mean", "running_var"], recurse=False)
 
-    def unfreeze(self, *args: Any, **kwargs: Any) -> None:
+    def unfreeze(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         """Make the parameters trainable again; the running statistics stay frozen."""
         super().unfreeze(*args, **kwargs)
         self._freeze_statistics()

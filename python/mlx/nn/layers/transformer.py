@@ -198,7 +198,8 @@ class TransformerEncoder(Module):
 
     def __call__(self, x: mx.array, mask: mx.array | None) -> mx.array:
         for layer in self.layers:
-            x = (checkpointed(layer) if self.checkpoint else layer)(x, mask)
+            call = checkpointed(layer) if self.checkpoint else layer
+            x = call(x, mask)
         return self.ln(x)
 
 
@@ -314,8 +315,8 @@ class TransformerDecoder(Module):
         memory_mask: mx.array | None,
     ) -> mx.array:
         for layer in self.layers:
-            layer = checkpointed(layer) if self.checkpoint else layer
-            x = layer(x, memory, x_mask, memory_mask)
+            call = checkpointed(layer) if self.checkpoint else layer
+            x = call(x, memory, x_mask, memory_mask)
         return self.ln(x)
 
 

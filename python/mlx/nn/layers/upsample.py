@@ -108,8 +108,8 @@ class Upsample(Module):
 
     Raises:
         ValueError: an unknown ``mode``, a factor that isn't positive, ``antialias`` together with
-            ``mode="nearest"`` or with ``align_corners``; on a call, inputs without spatial axes,
-            a wrong number of factors or an empty result.
+            ``mode="nearest"`` or with ``align_corners``; on a call, inputs without spatial axes or
+            a wrong number of factors.
 
     Example:
         >>> nn.Upsample(2)(mx.array([1.0, 2.0]).reshape(1, 2, 1)).flatten()
@@ -134,13 +134,13 @@ class Upsample(Module):
                 f"align_corners={align_corners}, expected 'linear' or 'cubic' and False"
             )
         if isinstance(scale_factor, (list, tuple)):
-            self.scale_factor = tuple(map(float, scale_factor))
-            factors = self.scale_factor
+            factors = tuple(float(f) for f in scale_factor)
         else:
-            self.scale_factor = float(scale_factor)
-            factors = (self.scale_factor,)
+            factors = (float(scale_factor),)
         if not all(0 < f < math.inf for f in factors):
             raise ValueError(f"[Upsample] got the factor {scale_factor}, expected positive numbers")
+        per_axis = isinstance(scale_factor, (list, tuple))
+        self.scale_factor: float | tuple[float, ...] = factors if per_axis else factors[0]
         self.mode = mode
         self.align_corners = align_corners
         self.antialias = antialias
@@ -156,10 +156,7 @@ class Upsample(Module):
         size = x.shape[axis]
         new_size = int(scale * size)
         if new_size == 0:
-            raise ValueError(
-                f"[Upsample] got an input of shape {x.shape}, of which the factor {scale} leaves "
-                f"nothing along axis {axis}"
-            )
+            return mx.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), dtype=x.dtype)
         if self.mode == "nearest":
             if scale == int(scale):
                 return mx.repeat(x, int(scale), axis=axis)
