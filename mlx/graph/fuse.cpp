@@ -1,0 +1,275 @@
+// Groups neighbouring elementwise nodes into tapes. A node joins the group of its readers if all of
+// them are in that one group and have its shape; what is also held elsewhere becomes an extra output.
+// Every step rounds to its node's dtype, so a group computes bit for bit what its nodes would.
+#include "mlx/graph/fuse.h"
+
+#include <algorithm>
+
+#include "mlx/env.h"
+#include "mlx/graph/node.h"
+#include "mlx/ops/elementwise/fused.h"
+#include "mlx/transforms/trace.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr size_t max_steps = 48;
+constexpr int max_inputs = Plan::max_operands - 4;
+constexpr size_t max_extra_outputs = 3;
+
+struct Member {
+  int32_t group = -1;      // joined or opened
+  int32_t edges = 0;       // reads by nodes of the tape
+  int32_t edges_seen = 0;  // of those, by members of `candidate`
+  int32_t candidate = -1;
+  bool mixed = false;      // readers in different groups or outside any
+};
+
+struct GroupInfo {
+  std::vector<int32_t> members;        // tape positions, descending; the root is the first
+  SmallVector<Node*, max_inputs> outside;  // distinct operands that are not members
+  size_t extra_outputs = 0;
+};
+
+bool fusable(const Node& n) {
+  return n.primitive->id() == PrimitiveId::Elementwise && !n.group && n.size > 0;
+}
+
+Work plain_work(const array& a) {
+  Node& n = *a.node();
+  Work w;
+  w.primitive = Ref<const Primitive>(n.primitive.get());
+  w.inputs = n.inputs;
+  w.stream = n.stream;
+  w.sequence = n.sequence;
+  if (!n.group) {
+    w.outputs.push_back(a);
+    return w;
+  }
+  for (array& out : outputs_of(a)) {
+    w.sequence = std::max(w.sequence, out.node()->sequence);
+    w.outputs.push_back(std::move(out));
+  }
+  return w;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(std::vector<array>& tape) : tape_(tape), members_(tape.size()) {}
+
+  std::vector<Work> run() {
+    number_nodes();
+    for (int32_t i = int32_t(tape_.size()) - 1; i >= 0; --i) {
+      visit(i);
+    }
+    return build();
+  }
+
+ private:
+  Node& node(int32_t i) { return *tape_[i].node(); }
+
+  // Tape position of an input, -1 if it is not computed here.
+  int32_t position(const array& x) {
+    Node* n = x.node();
+    if (n->state.load(std::memory_order_relaxed) != NodeState::claimed || n->sequence == 0) {
+      return -1;
+    }
+    size_t p = n->position;
+    return p < tape_.size() && tape_[p].node() == n ? int32_t(p) : -1;
+  }
+
+  void number_nodes() {
+    for (size_t i = 0; i < tape_.size(); ++i) {
+      tape_[i].node()->position = uint32_t(i);
+    }
+    for (array& a : tape_) {
+      for (const array& x : a.node()->inputs) {
+        if (int32_t p = position(x); p >= 0) {
+          ++members_[p].edges;
+        }
+      }
+    }
+  }
+
+  // Readers of node i have all been visited: it joins their group or opens its own.
+  void visit(int32_t i) {
+    Node& n = node(i);
+    Member& m = members_[i];
+    if (!fusable(n)) {
+      mark_readers_outside(n);
+      return;
+    }
+    bool joins = !m.mixed && m.candidate >= 0 && m.edges_seen == m.edges && can_join(i, m.candidate);
+    if (joins) {
+      m.group = m.candidate;
+    } else {
+      m.group = int32_t(groups_.size());
+      groups_.emplace_back();
+    }
+    add_member(groups_[m.group], i);
+    for (const array& x : n.inputs) {
+      if (int32_t p = position(x); p >= 0) {
+        Member& in = members_[p];
+        in.mixed |= in.candidate >= 0 && in.candidate != m.group;
+        in.candidate = m.group;
+        ++in.edges_seen;
+      }
+    }
+  }
+
+  void mark_readers_outside(Node& n) {
+    for (const array& x : n.inputs) {
+      if (int32_t p = position(x); p >= 0) {
+        members_[p].mixed = true;
+      }
+    }
+  }
+
+  bool held_elsewhere(int32_t i) {
+    Node& n = node(i);
+    // The tape holds one reference, each reader of the tape one per edge.
+    return int64_t(n.refs.load(std::memory_order_acquire)) > members_[i].edges + 1 ||
+           (n.tracer && tracing());
+  }
+
+  bool can_join(int32_t i, int32_t group) {
+    GroupInfo& g = groups_[group];
+    Node& n = node(i);
+    Node& r = node(g.members.front());
+    if (g.members.size() >= max_steps || !(n.stream == r.stream) || !(n.shape == r.shape)) {
+      return false;
+    }
+    bool extra = held_elsewhere(i);
+    if (extra && g.extra_outputs >= max_extra_outputs) {
+      return false;
+    }
+    if (operands_with(g, n) > max_inputs) {
+      return false;
+    }
+    g.extra_outputs += extra;
+    return true;
+  }
+
+  static bool contains(const GroupInfo& g, const Node* n) {
+    return std::find(g.outside.begin(), g.outside.end(), n) != g.outside.end();
+  }
+
+  // Readers come before what they read, so a member's inputs are never members yet.
+  void add_member(GroupInfo& g, int32_t i) {
+    Node& n = node(i);
+    g.members.push_back(i);
+    if (auto it = std::find(g.outside.begin(), g.outside.end(), &n); it != g.outside.end()) {
+      g.outside.erase(it);
+    }
+    for (const array& x : n.inputs) {
+      if (!contains(g, x.node())) {
+        g.outside.push_back(x.node());
+      }
+    }
+  }
+
+  // An upper bound of the outside operands if `n` joined.
+  static int operands_with(const GroupInfo& g, const Node& n) {
+    int count = int(g.outside.size()) - contains(g, &n);
+    for (const array& x : n.inputs) {
+      count += !contains(g, x.node());
+    }
+    return count;
+  }
+
+  std::vector<Work> build() {
+    std::vector<Work> out;
+    out.reserve(tape_.size());
+    for (int32_t i = 0; i < int32_t(tape_.size()); ++i) {
+      int32_t id = members_[i].group;
+      GroupInfo* g = id >= 0 ? &groups_[id] : nullptr;
+      if (!g || g->members.size() == 1) {
+        out.push_back(plain_work(tape_[i]));
+      } else if (g->members.front() == i) {
+        out.push_back(fused_work(*g));
+      }
+    }
+    return out;
+  }
+
+  Work fused_work(GroupInfo& g);
+
+  std::vector<array>& tape_;
+  std::vector<Member> members_;
+  std::vector<GroupInfo> groups_;
+};
+
+Work Fuser::fused_work(GroupInfo& g) {
+  std::reverse(g.members.begin(), g.members.end());  // dependency order
+  Work w;
+  Node& root = node(g.members.back());
+  w.stream = root.stream;
+  w.sequence = root.sequence;
+  auto member_index = [&](const array& x) {
+    int32_t p = position(x);
+    auto it = std::lower_bound(g.members.begin(), g.members.end(), p);
+    return p >= 0 && it != g.members.end() && *it == p ? int(it - g.members.begin()) : -1;
+  };
+  for (int32_t m : g.members) {
+    for (const array& x : node(m).inputs) {
+      auto same = [&](const array& y) { return y.same_node(x); };
+      if (member_index(x) < 0 && std::none_of(w.inputs.begin(), w.inputs.end(), same)) {
+        w.inputs.push_back(x);
+      }
+    }
+  }
+  std::vector<TapeStep> steps;
+  for (int32_t m : g.members) {
+    Node& n = node(m);
+    TapeStep step{static_cast<const Elementwise&>(*n.primitive).op, n.dtype};
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      int inside = member_index(n.inputs[k]);
+      auto same = [&](const array& y) { return y.same_node(n.inputs[k]); };
+      step.source[k] = int16_t(
+          inside >= 0 ? int(w.inputs.size()) + inside
+                      : std::find_if(w.inputs.begin(), w.inputs.end(), same) - w.inputs.begin());
+    }
+    steps.push_back(step);
+  }
+  std::vector<int16_t> slots;
+  for (size_t k = g.members.size(); k-- > 0;) {  // the root is output 0
+    int32_t m = g.members[k];
+    if (k + 1 == g.members.size() || held_elsewhere(m)) {
+      slots.push_back(int16_t(w.inputs.size() + k));
+      w.outputs.push_back(tape_[m]);
+    } else {
+      w.interior.push_back(tape_[m]);
+    }
+  }
+  w.primitive = Ref<const Primitive>(new Fused(std::move(steps), std::move(slots)));
+  return w;
+}
+
+}  // namespace
+
+int64_t Work::hidden_uses(const Node* input) const {
+  int64_t uses = 0;
+  auto count = [&](const array& a) {
+    for (const array& x : a.node()->inputs) {
+      uses += x.node() == input;
+    }
+  };
+  std::for_each(outputs.begin(), outputs.end(), count);
+  std::for_each(interior.begin(), interior.end(), count);
+  return uses;
+}
+
+std::vector<Work> fuse(std::vector<array> tape) {
+  if (tape.size() < 2 || env().disable_fusion) {
+    std::vector<Work> out;
+    out.reserve(tape.size());
+    for (const array& a : tape) {
+      out.push_back(plain_work(a));
+    }
+    return out;
+  }
+  return Fuser(tape).run();
+}
+
+}  // namespace mlx::core

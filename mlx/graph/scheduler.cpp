@@ -1,0 +1,241 @@
+// The registry of backends and streams, timelines, and the calling thread's defaults.
+#include "mlx/graph/scheduler.h"
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "mlx/backend.h"
+#include "mlx/error.h"
+#include "mlx/graph/node.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr int device_types = 2;
+
+struct Registry {
+  std::mutex mutex;
+  Backend* backends[device_types] = {};
+  std::unique_ptr<Timeline> timelines[max_streams];
+  std::atomic<int> count{0};
+  std::vector<Stream> idle;  // default streams of ended threads, to be used again
+  Device default_device;
+  bool default_device_set = false;
+};
+
+// Never destroyed: work may still be pending when the process exits.
+Registry& registry() {
+  static Registry& r = *new Registry();
+  return r;
+}
+
+// The calling thread's default streams and device; returned to the registry when it ends.
+struct ThreadDefaults {
+  std::vector<Stream> owned;
+  std::vector<Stream> chosen;  // set_default_stream
+
+  ~ThreadDefaults() {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    r.idle.insert(r.idle.end(), owned.begin(), owned.end());
+  }
+};
+thread_local ThreadDefaults thread_defaults;
+thread_local bool thread_device_set = false;
+thread_local Device thread_device;
+
+Stream open_stream(Device d) {
+  Backend& backend = backend_of(d);
+  Registry& r = registry();
+  Stream s;
+  {
+    std::lock_guard lock(r.mutex);
+    int n = r.count.load();
+    if (n == max_streams) {
+      fail<RuntimeError>("[new_stream] the process already has {} streams", n);
+    }
+    s = Stream{n, d};
+    r.timelines[n] = std::make_unique<Timeline>();
+    r.timelines[n]->stream = s;
+    r.count.store(n + 1);
+  }
+  backend.open(s);
+  return s;
+}
+
+const char* device_name(Device::Type t) { return t == Device::cpu ? "cpu" : "gpu"; }
+
+bool (*interrupt_check)() = nullptr;
+
+}  // namespace
+
+Backend& register_cpu_backend();  // defined by backend/cpu, the one backend that is linked in
+
+Backend* find_backend(Device::Type type) {
+  static Backend& cpu = register_cpu_backend();
+  return type == Device::cpu ? &cpu : registry().backends[int(type)];
+}
+
+void register_backend(Device::Type type, Backend& backend) {
+  registry().backends[int(type)] = &backend;
+}
+
+Backend& backend_of(Device d) {
+  Backend* b = find_backend(d.type);
+  if (!b || d.index < 0 || d.index >= b->device_count()) {
+    fail<ValueError>("[device] Device({}, {}) is not available in this process", device_name(d.type),
+                     d.index);
+  }
+  return *b;
+}
+
+bool is_available(Device d) {
+  Backend* b = find_backend(d.type);
+  return b && d.index >= 0 && d.index < b->device_count();
+}
+
+int device_count(Device::Type t) {
+  Backend* b = find_backend(t);
+  return b ? b->device_count() : 0;
+}
+
+Device default_device() {
+  if (thread_device_set) {
+    return thread_device;
+  }
+  return is_available(Device::gpu) ? Device(Device::gpu) : Device(Device::cpu);
+}
+
+void set_default_device(Device d) {
+  backend_of(d);
+  thread_device = d;
+  thread_device_set = true;
+}
+
+Stream default_stream(Device d) {
+  for (const Stream& s : thread_defaults.chosen) {
+    if (s.device == d) {
+      return s;
+    }
+  }
+  for (const Stream& s : thread_defaults.owned) {
+    if (s.device == d) {
+      return s;
+    }
+  }
+  backend_of(d);
+  Stream found{-1, d};
+  {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    for (size_t i = 0; i < r.idle.size(); ++i) {
+      if (r.idle[i].device == d) {
+        found = r.idle[i];
+        r.idle.erase(r.idle.begin() + i);
+        break;
+      }
+    }
+  }
+  if (found.index < 0) {
+    found = open_stream(d);
+  }
+  thread_defaults.owned.push_back(found);
+  return found;
+}
+
+void set_default_stream(Stream s) {
+  auto& chosen = thread_defaults.chosen;
+  std::erase_if(chosen, [&](const Stream& c) { return c.device == s.device; });
+  chosen.push_back(s);
+}
+
+Stream new_stream(Device d) { return open_stream(d); }
+
+Stream to_stream(const StreamOrDevice& s) {
+  if (auto* stream = std::get_if<Stream>(&s)) {
+    return *stream;
+  }
+  if (auto* d = std::get_if<Device>(&s)) {
+    return default_stream(*d);
+  }
+  if (auto* t = std::get_if<Device::Type>(&s)) {
+    return default_stream(Device(*t));
+  }
+  return default_stream(default_device());
+}
+
+void clear_streams() {
+  for (const Stream& s : thread_defaults.owned) {
+    backend_of(s.device).synchronize(s);
+  }
+  thread_defaults.chosen.clear();
+}
+
+void synchronize(StreamOrDevice s) {
+  Stream stream = to_stream(s);
+  backend_of(stream.device).synchronize(stream);
+}
+
+void synchronize_all() {
+  Registry& r = registry();
+  for (int i = 0; i < r.count.load(); ++i) {
+    Stream s = r.timelines[i]->stream;
+    backend_of(s.device).synchronize(s);
+  }
+}
+
+Timeline& timeline(int32_t stream) { return *registry().timelines[stream]; }
+
+void complete(int32_t stream, uint64_t sequence) {
+  Timeline& t = timeline(stream);
+  t.completed.store(sequence);  // sequentially consistent with the read of `waiters`
+  if (t.waiters.load() > 0) {
+    std::lock_guard lock(t.mutex);
+    t.changed.notify_all();
+  }
+}
+
+bool reached(Event event) {
+  return timeline(event.stream).completed.load(std::memory_order_acquire) >= event.sequence;
+}
+
+void wait_for(Event event) {
+  Timeline& t = timeline(event.stream);
+  for (int spin = 0; spin < 200; ++spin) {
+    if (reached(event)) {
+      return;
+    }
+    std::this_thread::yield();
+  }
+  t.waiters.fetch_add(1);
+  {
+    std::unique_lock lock(t.mutex);
+    t.changed.wait(lock, [&] { return t.completed.load() >= event.sequence; });
+  }
+  t.waiters.fetch_sub(1);
+}
+
+void await_turn(int32_t stream, uint64_t first) {
+  Timeline& t = timeline(stream);
+  std::unique_lock lock(t.mutex);
+  t.waiters.fetch_add(1);
+  t.changed.wait(lock, [&] { return t.encoded + 1 == first; });
+  t.waiters.fetch_sub(1);
+}
+
+void end_turn(int32_t stream, uint64_t last) {
+  Timeline& t = timeline(stream);
+  std::lock_guard lock(t.mutex);
+  t.encoded = last;
+  if (t.waiters.load() > 0) {
+    t.changed.notify_all();
+  }
+}
+
+void set_interrupt_check(bool (*check)()) { interrupt_check = check; }
+
+bool interrupted() { return interrupt_check && interrupt_check(); }
+
+}  // namespace mlx::core

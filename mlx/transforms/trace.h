@@ -1,0 +1,26 @@
+// What transforms tell the evaluator: whether any trace is active, and where evaluation is refused.
+#pragma once
+
+#include "mlx/api.h"
+
+namespace mlx::core {
+
+// True while any thread is inside grad, vjp, jvp or vmap: tracer nodes then keep their inputs.
+MLX_INTERNAL bool tracing();
+
+// ValueError inside a vmap or compile trace of the calling thread.
+MLX_INTERNAL void check_evaluation_allowed();
+
+// Scope of a transform's trace.
+class MLX_INTERNAL TraceScope {
+ public:
+  enum class Evaluation { allowed, refused };
+  explicit TraceScope(Evaluation e);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+
+ private:
+  Evaluation evaluation_;
+};
+
+}  // namespace mlx::core

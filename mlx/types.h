@@ -1,0 +1,98 @@
+// Element types that have no portable built-in form: float16, bfloat16, complex64, as plain structs.
+// C++14 subset, no host-only headers: host compilers, nvcc, NVRTC and Metal read this text.
+#pragma once
+
+#if !defined(MLX_TYPES_NO_STDINT)
+#include <stdint.h>
+#endif
+
+#if defined(__CUDACC__)
+#define MLX_TYPE_FN __host__ __device__ inline
+#else
+#define MLX_TYPE_FN inline
+#endif
+
+namespace mlx {
+namespace core {
+
+struct float16_t {
+  uint16_t bits;
+};
+
+struct bfloat16_t {
+  uint16_t bits;
+};
+
+struct complex64_t {
+  float re;
+  float im;
+};
+
+union FloatBits {
+  float value;
+  uint32_t bits;
+};
+
+MLX_TYPE_FN uint32_t float_bits(float x) {
+  FloatBits u;
+  u.value = x;
+  return u.bits;
+}
+
+MLX_TYPE_FN float bits_float(uint32_t x) {
+  FloatBits u;
+  u.bits = x;
+  return u.value;
+}
+
+MLX_TYPE_FN float to_float(bfloat16_t x) { return bits_float(uint32_t(x.bits) << 16); }
+
+// Round to nearest even; NaN stays a quiet NaN of the same sign.
+MLX_TYPE_FN bfloat16_t to_bfloat16(float x) {
+  uint32_t u = float_bits(x);
+  bfloat16_t r;
+  if ((u & 0x7fffffffu) > 0x7f800000u) {
+    r.bits = uint16_t((u >> 16) | 0x40u);
+  } else {
+    r.bits = uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+  }
+  return r;
+}
+
+MLX_TYPE_FN float to_float(float16_t h) {
+  uint32_t sign = uint32_t(h.bits & 0x8000u) << 16;
+  uint32_t exponent = (h.bits >> 10) & 0x1fu;
+  uint32_t mantissa = h.bits & 0x3ffu;
+  if (exponent == 0x1fu) {
+    return bits_float(sign | 0x7f800000u | (mantissa << 13));
+  }
+  if (exponent == 0) {
+    // Subnormal: the value is mantissa * 2^-24, exact in float32.
+    float v = float(mantissa) * 5.9604644775390625e-8f;
+    return bits_float(float_bits(v) | sign);
+  }
+  return bits_float(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+}
+
+// Round to nearest even; overflow gives infinity.
+MLX_TYPE_FN float16_t to_float16(float x) {
+  uint32_t u = float_bits(x);
+  uint32_t sign = (u >> 16) & 0x8000u;
+  uint32_t magnitude = u & 0x7fffffffu;
+  float16_t r;
+  if (magnitude > 0x7f800000u) {
+    r.bits = uint16_t(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  } else if (magnitude >= 0x477ff000u) {  // 65520 and above round to infinity
+    r.bits = uint16_t(sign | 0x7c00u);
+  } else if (magnitude < 0x38800000u) {  // below 2^-14: subnormal, let the adder round
+    float v = bits_float(magnitude) + 0.5f;
+    r.bits = uint16_t(sign | (float_bits(v) - 0x3f000000u));
+  } else {
+    uint32_t odd = (magnitude >> 13) & 1u;
+    r.bits = uint16_t(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+  }
+  return r;
+}
+
+}  // namespace core
+}  // namespace mlx
