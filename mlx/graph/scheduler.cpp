@@ -1,7 +1,10 @@
 // The registry of backends and streams, timelines, and the calling thread's defaults.
 #include "mlx/graph/scheduler.h"
 
+#include <pthread.h>
+
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -25,9 +28,16 @@ struct Registry {
   bool default_device_set = false;
 };
 
+void before_fork();
+void after_fork_parent();
+void after_fork_child();
+
 // Never destroyed: work may still be pending when the process exits.
 Registry& registry() {
-  static Registry& r = *new Registry();
+  static Registry& r = [&]() -> Registry& {
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    return *new Registry();
+  }();
   return r;
 }
 
@@ -68,6 +78,25 @@ Stream open_stream(Device d) {
 const char* device_name(Device::Type t) { return t == Device::cpu ? "cpu" : "gpu"; }
 
 bool (*interrupt_check)() = nullptr;
+
+// A fork finds the graph and the registry unlocked, and the child no waiters of dead threads.
+void before_fork() {
+  graph_mutex().lock();
+  registry().mutex.lock();
+}
+void after_fork_parent() {
+  registry().mutex.unlock();
+  graph_mutex().unlock();
+}
+void after_fork_child() {
+  Registry& r = registry();
+  for (int i = 0; i < r.count.load(); ++i) {
+    new (&r.timelines[i]->mutex) std::mutex();
+    new (&r.timelines[i]->changed) std::condition_variable();
+    r.timelines[i]->waiters.store(0);
+  }
+  after_fork_parent();
+}
 
 }  // namespace
 

@@ -1,0 +1,281 @@
+// The CPU backend: streams as queues with a worker of their own, work of a synchronous eval run on
+// the caller's thread, the evaluator table, and behaviour around fork and exit.
+#include <pthread.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "backend/cpu/device_info.h"
+#include "backend/cpu/evaluators.h"
+#include "backend/cpu/profile.h"
+#include "mlx/env.h"
+#include "mlx/error.h"
+#include "mlx/graph/scheduler.h"
+
+namespace mlx::core {
+
+namespace cpu {
+
+std::mutex& allocator_mutex();
+
+namespace {
+
+// Encoded work that has not finished may not grow beyond this many tasks or output bytes.
+constexpr size_t max_queued_tasks = 4096;
+constexpr int64_t max_queued_bytes = int64_t(1) << 30;
+
+struct Evaluators {
+  Evaluator table[primitive_count] = {};
+
+  Evaluators() {
+#define PRIMITIVE(Name, ...)                                                        \
+  table[int(PrimitiveId::Name)] = [](const Primitive& p, Inputs in, Outputs out,    \
+                                     Encoder& e) {                                  \
+    eval_cpu(static_cast<const Name&>(p), in, out, e);                              \
+  };
+#include "mlx/ops/primitives.def"
+#undef PRIMITIVE
+  }
+};
+
+void call_custom(const Primitive& p, Inputs in, Outputs out, Encoder& e) { p.eval_cpu(in, out, e); }
+
+// An exception of an evaluator, with the op's name and the shapes it was given.
+std::exception_ptr describe(const Task& task) {
+  std::string where = format(" (while evaluating {} of", task.primitive->name());
+  for (const Operand& o : task.inputs) {
+    where += format(" {}{}", o.dtype, o.shape);
+  }
+  where += ")";
+  try {
+    throw;
+  } catch (const MemoryError& e) {
+    return std::make_exception_ptr(MemoryError(e.what() + where));
+  } catch (const ValueError& e) {
+    return std::make_exception_ptr(ValueError(e.what() + where));
+  } catch (const IndexError& e) {
+    return std::make_exception_ptr(IndexError(e.what() + where));
+  } catch (const OverflowError& e) {
+    return std::make_exception_ptr(OverflowError(e.what() + where));
+  } catch (const std::bad_alloc&) {
+    return std::make_exception_ptr(MemoryError("[eval] the system has no memory left" + where));
+  } catch (const std::exception& e) {
+    return std::make_exception_ptr(RuntimeError(e.what() + where));
+  } catch (...) {
+    return std::make_exception_ptr(RuntimeError("[eval] unknown failure" + where));
+  }
+}
+
+void run_task(Task& task, Encoder& encoder) {
+  std::exception_ptr error;
+  for (const BufferWatch& w : task.input_buffers) {
+    if (w.get() && w.get()->has_failed()) {
+      error = w.get()->error();
+      break;
+    }
+  }
+  if (!error) {
+    try {
+      ProfiledRange range(task);
+      task.evaluator(*task.primitive, task.inputs, task.outputs, encoder);
+    } catch (...) {
+      error = describe(task);
+    }
+  }
+  if (error) {
+    for (const BufferWatch& w : task.output_buffers) {
+      w.get()->fail(error);
+    }
+  }
+}
+
+struct QueueItem {
+  std::unique_ptr<Task> task;  // null: wait for `event` if it names a stream
+  Event event;
+  uint64_t complete = 0;       // report this sequence number afterwards
+  int64_t bytes = 0;
+};
+
+class CpuStream {
+ public:
+  explicit CpuStream(Stream s) : stream_(s), encoder_(s) {}
+
+  // True: the calling thread runs the batch itself.
+  bool begin(Mode mode) {
+    std::lock_guard lock(mutex_);
+    inline_ = mode == Mode::sync && !running_ && queue_.empty();
+    running_ |= inline_;
+    return inline_;
+  }
+
+  void encode(Task& task) {
+    if (inline_) {
+      run_task(task, encoder_);
+      complete(stream_.index, task.sequence);
+      return;
+    }
+    QueueItem item;
+    item.complete = task.sequence;
+    for (const Operand& o : task.outputs) {
+      item.bytes += o.nbytes();
+    }
+    item.task = std::make_unique<Task>(std::move(task));
+    item.task->bind_scalars();
+    push(std::move(item));
+  }
+
+  void wait(Event event) {
+    if (inline_) {
+      wait_for(event);
+    } else {
+      QueueItem item;
+      item.event = event;
+      push(std::move(item));
+    }
+  }
+
+  void commit(uint64_t last) {
+    if (!inline_) {
+      QueueItem item;
+      item.complete = last;
+      push(std::move(item));
+      return;
+    }
+    complete(stream_.index, last);
+    std::lock_guard lock(mutex_);
+    inline_ = running_ = false;
+    changed_.notify_all();
+  }
+
+  void synchronize() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !running_ && queue_.empty(); });
+  }
+
+  // In a forked child only the forking thread lives: the worker is made anew, and so is the
+  // condition variable, which may count waiters that no longer exist.
+  void forget_worker() {
+    started_ = false;
+    new (&changed_) std::condition_variable();
+  }
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  void push(QueueItem item) {
+    std::unique_lock lock(mutex_);
+    if (!std::exchange(started_, true)) {
+      std::thread([this] { loop(); }).detach();
+    }
+    changed_.wait(lock, [&] {
+      return queue_.empty() || (queue_.size() < max_queued_tasks && queued_bytes_ < max_queued_bytes);
+    });
+    queued_bytes_ += item.bytes;
+    queue_.push_back(std::move(item));
+    changed_.notify_all();
+  }
+
+  void loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return !queue_.empty() && !running_; });
+      running_ = true;
+      while (!queue_.empty()) {
+        QueueItem item = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        if (item.task) {
+          run_task(*item.task, encoder_);
+          item.task.reset();
+        } else if (item.event.stream >= 0) {
+          wait_for(item.event);
+        }
+        if (item.complete) {
+          complete(stream_.index, item.complete);
+        }
+        lock.lock();
+        queued_bytes_ -= item.bytes;
+        changed_.notify_all();
+      }
+      running_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  Stream stream_;
+  Encoder encoder_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<QueueItem> queue_;
+  int64_t queued_bytes_ = 0;
+  bool running_ = false;  // somebody executes work of this stream
+  bool inline_ = false;   // the batch being encoded runs on the encoding thread
+  bool started_ = false;  // the worker thread exists
+};
+
+CpuStream* streams[max_streams];  // filled by open(), read without a lock
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
+
+  int device_count() override { return 1; }
+  DeviceInfo info(int) override { return device_info(); }
+  Evaluator evaluator(PrimitiveId id) override {
+    static const Evaluators evaluators;
+    return id == PrimitiveId::custom ? call_custom : evaluators.table[int(id)];
+  }
+  bool supports(const Primitive&, std::span<const array>) override { return true; }
+  Memory allocate(size_t bytes, Stream s) override { return allocate_memory(bytes, s.index); }
+  void release(Memory m, std::span<const Event> pending) override { free_memory(m, pending); }
+  MemoryControl& memory() override { return memory_control(); }
+  void make_host_visible(Buffer&) override {}
+  void open(Stream s) override { streams[s.index] = new CpuStream(s); }
+  void close(Stream s) override { synchronize(s); }
+  bool begin(Stream s, Mode mode) override { return streams[s.index]->begin(mode); }
+  void encode(Stream s, Task& task) override {
+    task.evaluator = evaluator(task.primitive->id());
+    streams[s.index]->encode(task);
+  }
+  void commit(Stream s, uint64_t last) override { streams[s.index]->commit(last); }
+  void wait(Stream s, Event event) override { streams[s.index]->wait(event); }
+  void synchronize(Stream s) override { streams[s.index]->synchronize(); }
+
+ private:
+  template <typename F>
+  static void each_stream(F f) {
+    for (CpuStream* s : streams) {
+      if (s) {
+        f(*s);
+      }
+    }
+  }
+  // Nothing is in flight and no lock of ours is held by another thread while the process forks.
+  static void before_fork() {
+    stop_pool();
+    each_stream([](CpuStream& s) { s.synchronize(); });
+    each_stream([](CpuStream& s) { s.mutex().lock(); });
+    allocator_mutex().lock();
+  }
+  static void after_fork_parent() {
+    allocator_mutex().unlock();
+    each_stream([](CpuStream& s) { s.mutex().unlock(); });
+  }
+  static void after_fork_child() {
+    after_fork_parent();
+    each_stream([](CpuStream& s) { s.forget_worker(); });
+  }
+};
+
+}  // namespace
+}  // namespace cpu
+
+Backend& register_cpu_backend() {
+  static cpu::CpuBackend& backend = *new cpu::CpuBackend();
+  return backend;
+}
+
+}  // namespace mlx::core
