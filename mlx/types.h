@@ -8,7 +8,7 @@
 
 #if defined(__CUDACC__)
 #define MLX_TYPE_FN __host__ __device__ inline
-#else
+#elif !defined(MLX_TYPE_FN)
 #define MLX_TYPE_FN inline
 #endif
 
@@ -64,7 +64,8 @@ MLX_TYPE_FN float to_float(float16_t h) {
   uint32_t exponent = (h.bits >> 10) & 0x1fu;
   uint32_t mantissa = h.bits & 0x3ffu;
   if (exponent == 0x1fu) {
-    return bits_float(sign | 0x7f800000u | (mantissa << 13));
+    uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;  // as the instructions do it
+    return bits_float(sign | 0x7f800000u | quiet | (mantissa << 13));
   }
   if (exponent == 0) {
     // Subnormal: the value is mantissa * 2^-24, exact in float32.

@@ -109,6 +109,9 @@ class CpuStream {
     std::lock_guard lock(mutex_);
     inline_ = mode == Mode::sync && !running_ && queue_.empty();
     running_ |= inline_;
+    if (inline_) {
+      owner_ = std::this_thread::get_id();
+    }
     return inline_;
   }
 
@@ -148,11 +151,15 @@ class CpuStream {
     complete(stream_.index, last);
     std::lock_guard lock(mutex_);
     inline_ = running_ = false;
+    owner_ = {};
     changed_.notify_all();
   }
 
   void synchronize() {
     std::unique_lock lock(mutex_);
+    if (owner_ == std::this_thread::get_id()) {
+      return;  // asked within a batch that runs right here: nothing is pending
+    }
     changed_.wait(lock, [&] { return !running_ && queue_.empty(); });
   }
 
@@ -213,7 +220,8 @@ class CpuStream {
   int64_t queued_bytes_ = 0;
   bool running_ = false;  // somebody executes work of this stream
   bool inline_ = false;   // the batch being encoded runs on the encoding thread
-  bool started_ = false;  // the worker thread exists
+  std::thread::id owner_;  // of the inline batch
+  bool started_ = false;   // the worker thread exists
 };
 
 CpuStream* streams[max_streams];  // filled by open(), read without a lock
