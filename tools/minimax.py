@@ -97,7 +97,7 @@ FITS = {
     "exp": (
         lambda r: at(r, lambda x: (mp.expm1(x) - x) / x**2, lambda x: mp.mpf(1) / 2 + x / 6),
         lambda r: at(r, lambda x: x**2 / mp.expm1(x), lambda x: x),
-        range(5), -mp.mpf("0.34668"), mp.mpf("0.34668"),
+        range(6), -mp.mpf("0.34668"), mp.mpf("0.34668"),
     ),
     # log(1 + f) = f - f^2/2 + f^3 p(f)
     "log": (

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "mlx/api.h"
+
 namespace mlx::core::cpu {
 
 // The same order as EwOp and Dtype::Id, without their headers.
@@ -38,11 +40,11 @@ struct TileTable {
 };
 
 // Chosen at the first call from the CPU and MLX_CPU_ISA.
-const TileTable& tile_table();
+MLX_INTERNAL const TileTable& tile_table();
 
 // The levels of this build that the CPU can run, worst first; null-terminated.
-const char* const* tile_levels();
+MLX_INTERNAL const char* const* tile_levels();
 // The table of one of these levels, for tests.
-const TileTable& tile_table(const char* level);
+MLX_INTERNAL const TileTable& tile_table(const char* level);
 
 }  // namespace mlx::core::cpu

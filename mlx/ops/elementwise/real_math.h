@@ -54,7 +54,7 @@ MLX_SCALAR_FN T exp_reduce(T x, m::int_of<T>& n) {
 // exp(r) - 1 for a reduced r.
 template <typename T>
 MLX_SCALAR_FN T expm1_reduced(T r) {
-  T q = poly(r, 0.49999997, 0.16666539, 0.041667752, 0.00836710352, 0.00138368143);
+  T q = poly(r, 0.5, 0.166666359, 0.0416665114, 0.00834151078, 0.00139305415, 0.000150447508);
   return m::fma(r * r, q, r);
 }
 
@@ -189,11 +189,13 @@ struct ReduceLarge {
     uint64_t w0 = (uint64_t(two_over_pi(word)) << 32) | two_over_pi(word + 1);
     uint64_t w1 = (uint64_t(two_over_pi(word + 1)) << 32) | two_over_pi(word + 2);
     uint64_t w2 = (uint64_t(two_over_pi(word + 2)) << 32) | two_over_pi(word + 3);
-    uint64_t high = (w0 << shift) >> 32, middle = (w1 << shift) >> 32, low = (w2 << shift) >> 32;
-    uint64_t turn = (mantissa * high << 32) + mantissa * middle + (mantissa * low >> 32);
+    uint64_t p0 = (w0 << shift) >> 32, p1 = (w1 << shift) >> 32, p2 = (w2 << shift) >> 32;
+    uint64_t turn = (mantissa * p0 << 32) + mantissa * p1 + (mantissa * p2 >> 32);
     uint64_t quadrant = (turn + (uint64_t(1) << 61)) >> 62;
-    float fraction = float(int64_t(turn - (quadrant << 62)));
-    r = fraction * 3.40612158e-19f;  // pi/2 * 2^-62
+    // The fraction times pi/2 2^-62, both in two floats.
+    int64_t fraction = int64_t(turn - (quadrant << 62));
+    float high = float(fraction), low = float(fraction - int64_t(high));
+    r = m::fma(high, 3.40612167e-19f, m::fma(low, 3.40612167e-19f, high * -9.47839643e-27f));
     q = int32_t(quadrant & 3);
   }
 };
@@ -284,10 +286,12 @@ MLX_SCALAR_FN T cosh32(T x) {
 }
 template <typename T>
 MLX_SCALAR_FN T tanh32(T x) {
-  T a = m::abs(x);
+  T a = m::abs(x), z = x * x;
+  T small = m::fma(
+      a * z, poly(z, -0.333333164, 0.133325443, -0.0538475476, 0.0210513491, -0.00624536537), a);
   T h = half_expm1(m::select(a > m::lit<T>(10), m::lit<T>(20), a + a));
   T y = h / (h + m::lit<T>(1));
-  return m::copysign(m::select(a < m::lit<T>(1e-9), a, y), x);
+  return m::copysign(m::select(a < m::lit<T>(0.55), small, y), x);
 }
 
 // asin(s) for 0 <= s <= 1/2.

@@ -1,6 +1,6 @@
-// The scalar dialect of scalar.h for the compilers of the host and of NVIDIA GPUs: T is one element (float,
-// double, an integer, bool or complex64_t). A dialect is brought before scalar.h and defines
-// MLX_SCALAR_FN, the kinds and the `m::` functions.
+// The scalar dialect of scalar.h for the compilers of the host and of NVIDIA GPUs: T is one element
+// (float, double, an integer, bool or complex64_t). A dialect is brought before scalar.h and
+// defines MLX_SCALAR_FN, the kinds and the `m::` functions.
 #pragma once
 
 #include "mlx/types.h"
