@@ -8,6 +8,13 @@
 #include "backend/cpu/tile.h"
 #include "mlx/ops/elementwise/convert.h"
 
+// Iterations are independent: operands and result are the same array or do not overlap.
+#if defined(__clang__)
+#define MLX_SIMD_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MLX_SIMD_LOOP _Pragma("GCC ivdep")
+#endif
+
 namespace mlx::core::cpu::MLX_SIMD_ISA {
 namespace {
 
@@ -115,11 +122,11 @@ void scalar_tile(const void* const* in, void* out, int64_t n) {
   const T *a = (const T*)in[0], *b = (const T*)in[arity > 1 ? 1 : 0];
   if constexpr (arity == 1) {
     auto* o = (decltype(Row::apply(T()))*)out;
-#pragma GCC ivdep
+    MLX_SIMD_LOOP
     for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(a[i]);
   } else {
     auto* o = (decltype(Row::apply(T(), T()))*)out;
-#pragma GCC ivdep
+    MLX_SIMD_LOOP
     for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(a[i], b[i]);
   }
 }

@@ -10,7 +10,7 @@ template <typename From, typename To>
 void convert_loop(const void* in, void* out, int64_t n) {
   const From* a = (const From*)in;
   To* o = (To*)out;
-#pragma GCC ivdep
+  MLX_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) o[i] = scalar::convert<To>(a[i]);
 }
 

@@ -11,7 +11,7 @@ void select_tile(const void* const* in, void* out, int64_t n) {
   const uint8_t* c = (const uint8_t*)in[0];
   const T *a = (const T*)in[1], *b = (const T*)in[2];
   T* o = (T*)out;
-#pragma GCC ivdep
+  MLX_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) o[i] = scalar::Select<T>(c[i] != 0, a[i], b[i]);
 }
 

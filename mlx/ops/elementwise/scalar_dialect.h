@@ -11,6 +11,9 @@
 #define MLX_SCALAR_FN static inline __attribute__((always_inline))
 #endif
 #define MLX_HAS_DOUBLE 1
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"  // masks of scalars are bools
+#endif
 
 #if !defined(MLX_TYPES_NO_STDINT)
 #include <math.h>
