@@ -44,6 +44,9 @@ decltype(auto) dispatch(Set, Dtype t, std::string_view op, F&& f) {
 #include "mlx/dtypes.def"
 #undef DTYPE
   }
+  if (t.index() >= dtype_count) {
+    __builtin_unreachable();
+  }
   fail<ValueError>("[{}] expected {}, got {}", op, Set::text, t.name());
 }
 

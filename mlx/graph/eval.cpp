@@ -1,6 +1,7 @@
 // eval: claim what is missing, fuse it, and encode it node by node on its streams.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "mlx/backend.h"
 #include "mlx/env.h"
@@ -78,11 +79,18 @@ NodeState settle(Node& n) {
 }
 
 void Evaluation::claim_node(array a) {
-  for (array& out : outputs_of(a)) {
-    Node& n = *out.node();
+  auto take = [&](Node& n) {
     Batch& b = batch_of(n.stream);
     b.last = n.sequence = timeline(n.stream.index).claimed.fetch_add(1) + 1;
     n.state.store(NodeState::claimed, std::memory_order_release);
+  };
+  if (a.node()->group) {
+    for (array& out : outputs_of(a)) {
+      out.node()->stream = a.node()->stream;
+      take(*out.node());
+    }
+  } else {
+    take(*a.node());
   }
   tape_.push_back(std::move(a));
 }
@@ -121,8 +129,11 @@ void Evaluation::claim(std::span<const array> outputs) {
         continue;
       }
       if (!n->primitive) {
-        // Claimed nodes go back before the refusal.
+        // Claimed nodes and their numbers go back before the refusal; nobody else saw them.
         give_back(0);
+        for (Batch& b : batches_) {
+          timeline(b.stream).claimed.store(b.first - 1);
+        }
         fail<ValueError>(
             "[eval] a value that only stands for an argument inside vmap or compile cannot be "
             "evaluated (shape {}, {})",
@@ -152,41 +163,39 @@ void Evaluation::run() {
     Stream s = timeline(b.stream).stream;
     b.inline_run = backend_of(s.device).begin(s, mode_);
   }
-  work_ = fuse(std::move(tape_));
   size_t i = 0;
-  bool stopped = false, restart = false;
+  std::exception_ptr stopped;
   try {
+    work_ = fuse(tape_);
+    tape_.clear();
     auto last_check = std::chrono::steady_clock::now();
     for (; i < work_.size(); ++i) {
-      encode(work_[i]);
-      work_[i] = Work{};
       if (mode_ == Mode::sync && (i & 15) == 15) {
         auto now = std::chrono::steady_clock::now();
         if (now - last_check > std::chrono::milliseconds(20)) {
           last_check = now;
-          if ((stopped = interrupted())) {
-            ++i;
-            break;
+          if (interrupted()) {
+            throw Interrupted{};
           }
         }
       }
+      encode(work_[i]);
+      work_[i] = Work{};
     }
   } catch (const Restart&) {
-    restart = true;
+    // The caller looks at its outputs and tries again.
+  } catch (...) {
+    stopped = std::current_exception();
   }
-  if (i < work_.size()) {
-    give_back(i);
-  }
+  give_back(i);
   for (Batch& b : batches_) {
     Stream s = timeline(b.stream).stream;
     backend_of(s.device).commit(s, b.last);
     end_turn(b.stream, b.last);
   }
-  work_.clear();
   if (stopped) {
-    throw Interrupted{};
+    std::rethrow_exception(stopped);
   }
-  (void)restart;  // the caller looks at its outputs and tries again
 }
 
 // Returns work that was not encoded to the graph, as if it had never been claimed.
@@ -209,11 +218,7 @@ void Evaluation::give_back(size_t from) {
       reset(*a.node());
     }
   }
-  for (Batch& b : batches_) {
-    if (work_.empty()) {  // refused while claiming: the numbers are simply skipped
-      b.last = timeline(b.stream).claimed.load();
-    }
-  }
+  work_.clear();
 }
 
 void Evaluation::encode(Work& work) {
@@ -282,6 +287,9 @@ void Evaluation::place_output(Work& work, array& out, bool first) {
     return;
   }
   n.buffer = Buffer::allocate(backend_of(work.stream.device), bytes, work.stream);
+  if (env().check && n.buffer->host() && work.stream.device.type == Device::cpu) {
+    std::memset(n.buffer->host(), 0xff, bytes);  // NaN: what an evaluator forgets to write shows
+  }
 }
 
 bool Evaluation::try_view(Work& work, array& out) {
@@ -364,11 +372,9 @@ void Evaluation::submit(Work& work) {
   backend_of(work.stream.device).encode(work.stream, task);
   if (!batch.inline_run) {
     Event e{work.stream.index, work.sequence};
-    for (auto* list : {&work.inputs}) {
-      for (array& x : *list) {
-        if (x.node()->buffer) {
-          x.node()->buffer->record_use(e);
-        }
+    for (const array& x : work.inputs) {
+      if (x.node()->buffer) {
+        x.node()->buffer->record_use(e);
       }
     }
     for (array& out : work.outputs) {

@@ -56,7 +56,7 @@ Work plain_work(const array& a) {
 
 class Fuser {
  public:
-  explicit Fuser(std::vector<array>& tape) : tape_(tape), members_(tape.size()) {}
+  explicit Fuser(std::span<const array> tape) : tape_(tape), members_(tape.size()) {}
 
   std::vector<Work> run() {
     number_nodes();
@@ -83,7 +83,7 @@ class Fuser {
     for (size_t i = 0; i < tape_.size(); ++i) {
       tape_[i].node()->position = uint32_t(i);
     }
-    for (array& a : tape_) {
+    for (const array& a : tape_) {
       for (const array& x : a.node()->inputs) {
         if (int32_t p = position(x); p >= 0) {
           ++members_[p].edges;
@@ -128,7 +128,7 @@ class Fuser {
 
   bool held_elsewhere(int32_t i) {
     Node& n = node(i);
-    // The tape holds one reference, each reader of the tape one per edge.
+    // The evaluation's tape holds one reference, each reader of it one per edge.
     return int64_t(n.refs.load(std::memory_order_acquire)) > members_[i].edges + 1 ||
            (n.tracer && tracing());
   }
@@ -195,7 +195,7 @@ class Fuser {
 
   Work fused_work(GroupInfo& g);
 
-  std::vector<array>& tape_;
+  std::span<const array> tape_;
   std::vector<Member> members_;
   std::vector<GroupInfo> groups_;
 };
@@ -260,7 +260,7 @@ int64_t Work::hidden_uses(const Node* input) const {
   return uses;
 }
 
-std::vector<Work> fuse(std::vector<array> tape) {
+std::vector<Work> fuse(std::span<const array> tape) {
   if (tape.size() < 2 || env().disable_fusion) {
     std::vector<Work> out;
     out.reserve(tape.size());

@@ -27,6 +27,6 @@ struct Work {
 };
 
 // `tape` is in dependency order; so is the result.
-std::vector<Work> fuse(std::vector<array> tape);
+std::vector<Work> fuse(std::span<const array> tape);
 
 }  // namespace mlx::core
