@@ -154,14 +154,7 @@ cmake_files = $(shell git ls-files 'CMakeLists.txt' '*/CMakeLists.txt' '*.cmake'
 
 .PHONY: lint
 lint: .venv/stamp-lint build ## ruff, clang-format, mypy, codespell, structure, stubs
-	@ruff check -q .
-	@ruff format -q --check .
-	@$(if $(cpp_files),clang-format --dry-run -Werror $(cpp_files))
-	@$(if $(cmake_files),gersemi -q --check $(cmake_files))
-	@mypy -p mlx
-	@codespell
-	@$(venv) tests/structure.py
-	@$(run) tools/stubs.py --check
+	@$(run) tools/lint.py
 
 .PHONY: format
 format: .venv/stamp-lint ## Rewrite all sources in the project's format
