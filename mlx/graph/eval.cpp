@@ -1,5 +1,6 @@
 // eval: claim what is missing, fuse it, and encode it node by node on its streams.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 
@@ -67,6 +68,13 @@ Operand operand_of(Node& n) {
     o.data = n.host_data();
   }
   return o;
+}
+
+// A value kept in its node as memory that views can share.
+Ref<Buffer> scalar_buffer(const Node& n) {
+  auto* cell = new std::array<unsigned char, sizeof n.scalar>;
+  std::copy(std::begin(n.scalar), std::end(n.scalar), cell->begin());
+  return Buffer::import(cell->data(), cell->size(), [cell] { delete cell; });
 }
 
 NodeState settle(Node& n) {
@@ -295,7 +303,7 @@ void Evaluation::place_output(Work& work, array& out, bool first) {
 bool Evaluation::try_view(Work& work, array& out) {
   Node& in = *work.inputs[0].node();
   Node& n = *out.node();
-  if (in.has_scalar) {
+  if (in.has_scalar && work.stream.device.type != Device::cpu) {
     return false;
   }
   Operand o = operand_of(in);
@@ -307,7 +315,7 @@ bool Evaluation::try_view(Work& work, array& out) {
   n.row_contiguous = is_row_contiguous(n.shape, strides);
   n.strides = std::move(strides);
   n.offset = in.offset + offset * in.dtype.size();
-  n.buffer = in.buffer;
+  n.buffer = in.has_scalar ? scalar_buffer(in) : in.buffer;
   return true;
 }
 
