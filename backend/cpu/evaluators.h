@@ -3,6 +3,15 @@
 
 #include "backend/cpu/encoder.h"
 #include "mlx/ops/elementwise/fused.h"
+#include "mlx/ops/index/gather.h"
+#include "mlx/ops/shape/as_strided.h"
+#include "mlx/ops/shape/broadcast.h"
+#include "mlx/ops/shape/concatenate.h"
+#include "mlx/ops/shape/create.h"
+#include "mlx/ops/shape/identity.h"
+#include "mlx/ops/shape/reshape.h"
+#include "mlx/ops/shape/slice.h"
+#include "mlx/ops/shape/transpose.h"
 
 namespace mlx::core {
 

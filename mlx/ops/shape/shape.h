@@ -17,14 +17,25 @@ MLX_API array squeeze(const array& a, std::span<const int> axes, StreamOrDevice 
 MLX_API array squeeze(const array& a, StreamOrDevice s = {});
 MLX_API array expand_dims(const array& a, std::span<const int> axes, StreamOrDevice s = {});
 MLX_API array expand_dims(const array& a, int axis, StreamOrDevice s = {});
+MLX_API array at_least_1d(const array& a, StreamOrDevice s = {});
+MLX_API array at_least_2d(const array& a, StreamOrDevice s = {});
+MLX_API array at_least_3d(const array& a, StreamOrDevice s = {});
 MLX_API array transpose(const array& a, std::span<const int> axes, StreamOrDevice s = {});
 MLX_API array transpose(const array& a, StreamOrDevice s = {});  // reverses the axes
+MLX_API array matrix_transpose(const array& a, StreamOrDevice s = {});  // the last two
 MLX_API array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s = {});
 MLX_API array moveaxis(const array& a, int source, int destination, StreamOrDevice s = {});
 MLX_API array broadcast_to(const array& a, Shape shape, StreamOrDevice s = {});
 MLX_API std::vector<array> broadcast_arrays(std::span<const array> arrays, StreamOrDevice s = {});
 // a[start:stop:step] on every axis; bounds follow NumPy, a negative step walks backwards.
 MLX_API array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevice s = {});
+// One axis of a slice brought into its bounds: element i lies at start + i·step.
+struct AxisSlice {
+  int64_t start, step, count;
+};
+// Bounds by NumPy's rules, none: the whole way; ValueError if the step is 0.
+MLX_API AxisSlice normalize_slice(std::optional<int64_t> start, std::optional<int64_t> stop,
+                                  int64_t step, int64_t n, std::string_view op = "slice");
 // Elements [start, start + count·step) of every axis, already normalised: 0 ≤ start < n.
 MLX_API array strided_slice(const array& a, Shape start, Shape step, Shape count,
                             StreamOrDevice s = {});
@@ -43,7 +54,7 @@ MLX_API array slice_update(const array& a, const array& update, Shape start, Sha
 
 MLX_API array concatenate(std::span<const array> arrays, int axis = 0, StreamOrDevice s = {});
 MLX_API array stack(std::span<const array> arrays, int axis = 0, StreamOrDevice s = {});
-MLX_API std::vector<array> split(const array& a, int sections, int axis = 0, StreamOrDevice s = {});
+MLX_API std::vector<array> split(const array& a, int64_t sections, int axis = 0, StreamOrDevice s = {});
 MLX_API std::vector<array> split(const array& a, ShapeView indices, int axis = 0,
                                  StreamOrDevice s = {});
 MLX_API std::vector<array> unstack(const array& a, int axis = 0, StreamOrDevice s = {});
@@ -51,6 +62,11 @@ MLX_API array repeat(const array& a, int64_t repeats, int axis, StreamOrDevice s
 MLX_API array tile(const array& a, Shape reps, StreamOrDevice s = {});
 MLX_API array roll(const array& a, ShapeView shifts, std::span<const int> axes,
                    StreamOrDevice s = {});
+
+enum class Grid : uint8_t { dense, sparse };
+enum class GridOrder : uint8_t { xy, ij };
+MLX_API std::vector<array> meshgrid(std::span<const array> arrays, Grid grid, GridOrder order,
+                                    StreamOrDevice s = {});
 
 enum class PadMode : uint8_t { constant, edge, reflect, symmetric };
 MLX_API array pad(const array& a, std::span<const int> axes, ShapeView low, ShapeView high,
@@ -63,6 +79,8 @@ MLX_API array ones(Shape shape, Dtype dtype = float32, StreamOrDevice s = {});
 MLX_API array zeros_like(const array& a, StreamOrDevice s = {});
 MLX_API array ones_like(const array& a, StreamOrDevice s = {});
 MLX_API array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s = {});
+// count values start, start + step, …; start and step are scalars of the result's dtype.
+MLX_API array arange(const array& start, const array& step, int64_t count, StreamOrDevice s = {});
 MLX_API array linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                        Dtype dtype = float32, StreamOrDevice s = {});
 MLX_API array eye(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32, StreamOrDevice s = {});
@@ -72,5 +90,7 @@ MLX_API array triu(const array& a, int64_t k = 0, StreamOrDevice s = {});
 MLX_API array diag(const array& a, int64_t k = 0, StreamOrDevice s = {});
 MLX_API array diagonal(const array& a, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
                        StreamOrDevice s = {});
+MLX_API array trace(const array& a, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
+                    std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 
 }  // namespace mlx::core
