@@ -50,7 +50,8 @@ struct ShapeArg {
 };
 
 // An array or what becomes one: a Python scalar, a NumPy array, any other buffer or DLPack object,
-// an object with __mlx_array__. Borrowed for the length of the call; to_array() converts.
+// an object with __mlx_array__. Takes every object but None; to_array() converts it or raises
+// ValueError. Borrowed for the length of the call.
 struct ArrayArg {
   nb::handle value;
 };
@@ -74,7 +75,7 @@ nb::object wrap(array a);
 // The class mx.array, to add methods to.
 nb::class_<array> array_class();
 
-// True if to_array() can take the object; says nothing about its contents.
+// False for what to_array() refuses whatever it holds: lists, strings, foreign objects.
 bool is_array_like(nb::handle h) noexcept;
 bool load_stream(nb::handle h, StreamOrDevice& out) noexcept;
 bool load_axes(nb::handle h, std::optional<std::vector<int>>& out) noexcept;
@@ -198,7 +199,7 @@ struct type_caster<mlx::core::ArrayArg> {
                  const_name("bool | int | float | complex | mlx.core.array | mlx.core.ArrayLike"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     value.value = src;
-    return mlx::core::is_array_like(src);
+    return !src.is_none();
   }
 };
 
