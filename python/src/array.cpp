@@ -32,13 +32,13 @@ int truth(PyObject* self) {
 }
 
 PyObject* to_int(PyObject* self) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return PyNumber_Long(python_scalar(*as_array(self)).ptr()); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyNumber_Long(python_scalar(*as_array(self)).ptr()); });
 }
 
 PyObject* to_float(PyObject* self) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return PyNumber_Float(python_scalar(*as_array(self)).ptr()); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyNumber_Float(python_scalar(*as_array(self)).ptr()); });
 }
 
 PyObject* to_index(PyObject* self) {
@@ -69,13 +69,18 @@ constexpr PyType_Slot slot(int id, F* f) {
 }
 
 const PyType_Slot* slots() {
-  static std::vector<PyType_Slot>& s = *new std::vector<PyType_Slot>{
-      slot(Py_tp_hash, hash),          slot(Py_tp_repr, text),
-      slot(Py_tp_str, text),           slot(Py_nb_bool, truth),
-      slot(Py_nb_int, to_int),         slot(Py_nb_float, to_float),
-      slot(Py_nb_index, to_index),     slot(Py_mp_length, length),
-      slot(Py_sq_length, length),      slot(Py_bf_getbuffer, get_buffer),
-      slot(Py_bf_releasebuffer, release_buffer)};
+  static std::vector<PyType_Slot>& s =
+      *new std::vector<PyType_Slot>{slot(Py_tp_hash, hash),
+                                    slot(Py_tp_repr, text),
+                                    slot(Py_tp_str, text),
+                                    slot(Py_nb_bool, truth),
+                                    slot(Py_nb_int, to_int),
+                                    slot(Py_nb_float, to_float),
+                                    slot(Py_nb_index, to_index),
+                                    slot(Py_mp_length, length),
+                                    slot(Py_sq_length, length),
+                                    slot(Py_bf_getbuffer, get_buffer),
+                                    slot(Py_bf_releasebuffer, release_buffer)};
   append_operator_slots(s);
   s.push_back({0, nullptr});
   return s.data();
@@ -160,7 +165,8 @@ nb::object array_namespace(nb::handle, std::optional<std::string> api_version) {
 }
 
 void bind_attributes(nb::class_<array>& c) {
-  c.def_prop_ro("shape", [](const array& a) { return a.shape(); }, "Size of each dimension.")
+  c.def_prop_ro(
+       "shape", [](const array& a) { return a.shape(); }, "Size of each dimension.")
       .def_prop_ro("ndim", &array::ndim, "Number of dimensions.")
       .def_prop_ro("size", &array::size, "Number of elements.")
       .def_prop_ro("dtype", &array::dtype, "Type of the elements.")
@@ -199,9 +205,12 @@ void bind_values(nb::class_<array>& c) {
       .def("tolist", &python_list,
            "The elements as nested lists; a scalar for an array with 0 dimensions.")
       .def("__complex__",
-           [](const array& a) { return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(python_scalar(a)); })
+           [](const array& a) {
+             return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(python_scalar(a));
+           })
       .def("__copy__", [](const array& a) { return a; })
-      .def("__deepcopy__", [](const array& a, nb::handle) { return a; }, "memo"_a)
+      .def(
+          "__deepcopy__", [](const array& a, nb::handle) { return a; }, "memo"_a)
       .def("__format__", &format_array)
       .def("__array_namespace__", &array_namespace, "api_version"_a = nb::none(),
            "The module that implements the array API for this array.")
@@ -262,14 +271,14 @@ nb::object python_list(const array& self) {
 }
 
 void bind_array(nb::module_& m) {
-  nb::class_<array> c(m, "array", nb::type_slots(slots()), nb::is_weak_referenceable(),
-                      nb::pooled(1024),
-                      "An N-dimensional array; its value is computed when it is first needed.\n\n"
-                      "``array(val, dtype=None)`` copies a scalar, nested lists or tuples, an array,\n"
-                      "or the memory of an object with the buffer protocol or DLPack (float64 memory\n"
-                      "becomes float32 unless ``dtype`` says otherwise).\n\n"
-                      "Example:\n    >>> mx.array([[1, 2], [3, 4]]).sum(axis=0)\n"
-                      "    array([4, 6], dtype=int32)");
+  nb::class_<array> c(
+      m, "array", nb::type_slots(slots()), nb::is_weak_referenceable(), nb::pooled(1024),
+      "An N-dimensional array; its value is computed when it is first needed.\n\n"
+      "``array(val, dtype=None)`` copies a scalar, nested lists or tuples, an array,\n"
+      "or the memory of an object with the buffer protocol or DLPack (float64 memory\n"
+      "becomes float32 unless ``dtype`` says otherwise).\n\n"
+      "Example:\n    >>> mx.array([[1, 2], [3, 4]]).sum(axis=0)\n"
+      "    array([4, 6], dtype=int32)");
   array_type = reinterpret_cast<PyTypeObject*>(c.ptr());
   c.def(
       "__init__",

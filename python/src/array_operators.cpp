@@ -16,7 +16,8 @@ bool is_bitwise(EwOp op) {
 // The foreign operand of an operator whose other one is an array of dtype `like`.
 array foreign_operand(PyObject* p, Dtype like, EwOp op) {
   if (p == Py_None) {
-    fail<TypeError>("[{}] expected an array or a number beside an array, got None", info(op).python_name);
+    fail<TypeError>("[{}] expected an array or a number beside an array, got None",
+                    info(op).python_name);
   }
   if (!is_array_like(p)) {
     fail<ValueError>("[{}] cannot combine an mlx.core.array and an object of type {}",
@@ -95,32 +96,35 @@ constexpr PyType_Slot slot(int id, F* f) {
 }  // namespace
 
 void append_operator_slots(std::vector<PyType_Slot>& s) {
-  s.insert(s.end(),
-           {slot(Py_nb_add, binary<EwOp::Add>), slot(Py_nb_subtract, binary<EwOp::Subtract>),
-            slot(Py_nb_multiply, binary<EwOp::Multiply>),
-            slot(Py_nb_true_divide, binary<EwOp::Divide>),
-            slot(Py_nb_floor_divide, binary<EwOp::FloorDivide>),
-            slot(Py_nb_remainder, binary<EwOp::Remainder>),
-            slot(Py_nb_power, ternary<binary<EwOp::Power>>),
-            slot(Py_nb_and, binary<EwOp::BitwiseAnd>), slot(Py_nb_or, binary<EwOp::BitwiseOr>),
-            slot(Py_nb_xor, binary<EwOp::BitwiseXor>),
-            slot(Py_nb_lshift, binary<EwOp::LeftShift>),
-            slot(Py_nb_rshift, binary<EwOp::RightShift>),
-            slot(Py_nb_inplace_add, in_place<EwOp::Add>),
-            slot(Py_nb_inplace_subtract, in_place<EwOp::Subtract>),
-            slot(Py_nb_inplace_multiply, in_place<EwOp::Multiply>),
-            slot(Py_nb_inplace_true_divide, in_place<EwOp::Divide>),
-            slot(Py_nb_inplace_floor_divide, in_place<EwOp::FloorDivide>),
-            slot(Py_nb_inplace_remainder, in_place<EwOp::Remainder>),
-            slot(Py_nb_inplace_power, ternary<in_place<EwOp::Power>>),
-            slot(Py_nb_inplace_and, in_place<EwOp::BitwiseAnd>),
-            slot(Py_nb_inplace_or, in_place<EwOp::BitwiseOr>),
-            slot(Py_nb_inplace_xor, in_place<EwOp::BitwiseXor>),
-            slot(Py_nb_inplace_lshift, in_place<EwOp::LeftShift>),
-            slot(Py_nb_inplace_rshift, in_place<EwOp::RightShift>),
-            slot(Py_nb_negative, unary<EwOp::Negative>), slot(Py_nb_absolute, unary<EwOp::Abs>),
-            slot(Py_nb_invert, unary<EwOp::BitwiseInvert>), slot(Py_nb_positive, positive),
-            slot(Py_tp_richcompare, compare)});
+  s.insert(s.end(), {slot(Py_nb_add, binary<EwOp::Add>),
+                     slot(Py_nb_subtract, binary<EwOp::Subtract>),
+                     slot(Py_nb_multiply, binary<EwOp::Multiply>),
+                     slot(Py_nb_true_divide, binary<EwOp::Divide>),
+                     slot(Py_nb_floor_divide, binary<EwOp::FloorDivide>),
+                     slot(Py_nb_remainder, binary<EwOp::Remainder>),
+                     slot(Py_nb_power, ternary<binary<EwOp::Power>>),
+                     slot(Py_nb_and, binary<EwOp::BitwiseAnd>),
+                     slot(Py_nb_or, binary<EwOp::BitwiseOr>),
+                     slot(Py_nb_xor, binary<EwOp::BitwiseXor>),
+                     slot(Py_nb_lshift, binary<EwOp::LeftShift>),
+                     slot(Py_nb_rshift, binary<EwOp::RightShift>),
+                     slot(Py_nb_inplace_add, in_place<EwOp::Add>),
+                     slot(Py_nb_inplace_subtract, in_place<EwOp::Subtract>),
+                     slot(Py_nb_inplace_multiply, in_place<EwOp::Multiply>),
+                     slot(Py_nb_inplace_true_divide, in_place<EwOp::Divide>),
+                     slot(Py_nb_inplace_floor_divide, in_place<EwOp::FloorDivide>),
+                     slot(Py_nb_inplace_remainder, in_place<EwOp::Remainder>),
+                     slot(Py_nb_inplace_power, ternary<in_place<EwOp::Power>>),
+                     slot(Py_nb_inplace_and, in_place<EwOp::BitwiseAnd>),
+                     slot(Py_nb_inplace_or, in_place<EwOp::BitwiseOr>),
+                     slot(Py_nb_inplace_xor, in_place<EwOp::BitwiseXor>),
+                     slot(Py_nb_inplace_lshift, in_place<EwOp::LeftShift>),
+                     slot(Py_nb_inplace_rshift, in_place<EwOp::RightShift>),
+                     slot(Py_nb_negative, unary<EwOp::Negative>),
+                     slot(Py_nb_absolute, unary<EwOp::Abs>),
+                     slot(Py_nb_invert, unary<EwOp::BitwiseInvert>),
+                     slot(Py_nb_positive, positive),
+                     slot(Py_tp_richcompare, compare)});
 }
 
 }  // namespace mlx::core

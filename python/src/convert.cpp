@@ -58,7 +58,8 @@ array int_scalar(PyObject* value, std::optional<Dtype> like) {
 }
 
 array complex_scalar(PyObject* value) {
-  return array(complex64_t{float(PyComplex_RealAsDouble(value)), float(PyComplex_ImagAsDouble(value))});
+  return array(
+      complex64_t{float(PyComplex_RealAsDouble(value)), float(PyComplex_ImagAsDouble(value))});
 }
 
 // A Python bool, int, float or complex; nothing for other objects.
@@ -142,8 +143,9 @@ struct Scan {
       return;
     }
     if (depth != shape.size()) {
-      fail<ValueError>("[array] nested lists of non-uniform length: got {} where a list of {} was expected",
-                       class_name(p), shape[depth]);
+      fail<ValueError>(
+          "[array] nested lists of non-uniform length: got {} where a list of {} was expected",
+          class_name(p), shape[depth]);
     }
     leaf(p);
   }
@@ -160,7 +162,8 @@ struct Scan {
     } else if (PyComplex_Check(p)) {
       k = complex;
     } else {
-      fail<ValueError>("[array] an element of type {} cannot become part of an array", class_name(p));
+      fail<ValueError>("[array] an element of type {} cannot become part of an array",
+                       class_name(p));
     }
     kind = std::max(kind, k);
   }
@@ -250,7 +253,8 @@ array stack_elements(PyObject* p, std::optional<Dtype> dtype, int depth) {
     parts.push_back(is_list(item) ? from_list(item, {}, depth + 1) : to_array(item));
     if (!(parts.back().shape() == parts.front().shape())) {
       fail<ValueError>(
-          "[array] elements of non-uniform length: got shape {}, expected {} as the first element has",
+          "[array] elements of non-uniform length: got shape {}, expected {} as the first element "
+          "has",
           parts.back().shape(), parts.front().shape());
     }
   }
@@ -373,7 +377,8 @@ ForeignMemory::ForeignMemory(ForeignMemory&& o) noexcept
 array from_foreign(ForeignMemory m, std::optional<Dtype> dtype, Copy copy) {
   for (int64_t s : m.strides) {
     if (s < 0) {
-      fail<ValueError>("[array] memory with negative strides cannot be imported (shape {})", m.shape);
+      fail<ValueError>("[array] memory with negative strides cannot be imported (shape {})",
+                       m.shape);
     }
   }
   Dtype target = dtype.value_or(m.dtype == float64 ? float32 : m.dtype);
@@ -447,7 +452,8 @@ array to_array(nb::handle h, std::optional<Dtype> like) {
       return like ? astype(a, *like) : a;
     }
   }
-  fail<ValueError>("[array] expected an array or a number, got an object of type {}", class_name(h));
+  fail<ValueError>("[array] expected an array or a number, got an object of type {}",
+                   class_name(h));
 }
 
 std::pair<array, array> to_arrays(nb::handle a, nb::handle b) {
@@ -490,7 +496,8 @@ bool load_index(nb::handle h, int64_t& out, bool& overflow) noexcept {
 
 namespace {
 
-// Calls f(item) for every item of a list, tuple or other sequence; false if it is none or f says so.
+// Calls f(item) for every item of a list, tuple or other sequence; false if it is none or f says
+// so.
 template <typename F>
 bool each_item(PyObject* p, F&& f) noexcept {
   if (PyUnicode_Check(p) || PyBytes_Check(p) || PyDict_Check(p) || !PySequence_Check(p)) {

@@ -80,9 +80,9 @@ void set_python_error() noexcept {
   } catch (nb::python_error& x) {
     x.restore();
   } catch (const nb::builtin_exception& x) {
-    PyErr_SetString(x.type() == nb::exception_type::value_error  ? PyExc_ValueError
-                    : x.type() == nb::exception_type::type_error ? PyExc_TypeError
-                    : x.type() == nb::exception_type::index_error ? PyExc_IndexError
+    PyErr_SetString(x.type() == nb::exception_type::value_error    ? PyExc_ValueError
+                    : x.type() == nb::exception_type::type_error   ? PyExc_TypeError
+                    : x.type() == nb::exception_type::index_error  ? PyExc_IndexError
                     : x.type() == nb::exception_type::buffer_error ? PyExc_BufferError
                                                                    : PyExc_RuntimeError,
                     x.what());

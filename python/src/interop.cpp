@@ -148,8 +148,9 @@ bool read_type(const dlpack::DataType& t, ForeignMemory& m) {
 
 void read_tensor(const dlpack::Tensor& t, ForeignMemory& m) {
   if (t.device.type != dlpack::cpu && t.device.type != dlpack::cuda_host) {
-    fail<ValueError>("[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
-                     t.device.type);
+    fail<ValueError>(
+        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
+        t.device.type);
   }
   if (!read_type(t.dtype, m)) {
     fail<ValueError>("[from_dlpack] elements of DLPack type code {} with {} bits are not supported",
@@ -213,8 +214,9 @@ void refuse_other_devices(nb::handle h) {
   nb::object device = h.attr("__dlpack_device__")();
   int type = nb::cast<int>(nb::object(device[0]));
   if (type != dlpack::cpu && type != dlpack::cuda_host) {
-    fail<ValueError>("[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
-                     type);
+    fail<ValueError>(
+        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
+        type);
   }
 }
 
@@ -300,18 +302,23 @@ void fill_view(nb::handle self, Py_buffer* view, int flags) {
 dlpack::DataType type_of(Dtype t) {
   using namespace dlpack;
   uint8_t bits = uint8_t(t.size() * 8);
-  uint8_t code = t == bfloat16        ? brain_float
-                 : t.is_bool()        ? boolean
-                 : t.is_floating()    ? ieee_float
-                 : t.is_complex()     ? complex_float
-                 : t.is_signed()      ? signed_int
-                                      : unsigned_int;
+  uint8_t code = t == bfloat16     ? brain_float
+                 : t.is_bool()     ? boolean
+                 : t.is_floating() ? ieee_float
+                 : t.is_complex()  ? complex_float
+                 : t.is_signed()   ? signed_int
+                                   : unsigned_int;
   return {code, bits, 1};
 }
 
 dlpack::Tensor tensor_of(Export& e) {
-  return {e.data,          {dlpack::cpu, 0}, int32_t(e.shape.size()), type_of(e.value.dtype()),
-          e.shape.data(),  e.strides.data(), 0};
+  return {e.data,
+          {dlpack::cpu, 0},
+          int32_t(e.shape.size()),
+          type_of(e.value.dtype()),
+          e.shape.data(),
+          e.strides.data(),
+          0};
 }
 
 template <typename Managed>
@@ -365,8 +372,8 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
     m->context = e.release();
     return capsule_of(m, "dltensor_versioned");
   }
-  auto* m = new dlpack::ManagedTensor{tensor_of(*e), nullptr,
-                                      delete_managed<dlpack::ManagedTensor>};
+  auto* m =
+      new dlpack::ManagedTensor{tensor_of(*e), nullptr, delete_managed<dlpack::ManagedTensor>};
   m->context = e.release();
   return capsule_of(m, "dltensor");
 }
@@ -417,7 +424,8 @@ array as_array_of(nb::handle x, std::optional<Dtype> dtype, std::optional<bool> 
     return dtype ? astype(*a, *dtype) : *a;
   }
   bool number = PyLong_Check(x.ptr()) || PyFloat_Check(x.ptr()) || PyComplex_Check(x.ptr());
-  if (!number && !PyList_Check(x.ptr()) && !PyTuple_Check(x.ptr()) && !nb::hasattr(x, "__mlx_array__")) {
+  if (!number && !PyList_Check(x.ptr()) && !PyTuple_Check(x.ptr()) &&
+      !nb::hasattr(x, "__mlx_array__")) {
     if (auto memory = foreign_memory(x)) {
       Copy how = !copy ? Copy::if_needed : *copy ? Copy::always : Copy::never;
       return from_foreign(std::move(*memory), dtype, how);
@@ -490,7 +498,8 @@ array from_state(nb::tuple state) {
   }
   int index = nb::cast<int>(nb::object(state[1]));
   if (index < 0 || index >= dtype_count) {
-    fail<ValueError>("[array] a pickled array names dtype {}, expected 0 to {}", index, dtype_count - 1);
+    fail<ValueError>("[array] a pickled array names dtype {}, expected 0 to {}", index,
+                     dtype_count - 1);
   }
   Dtype dtype{Dtype::Id(index)};
   if (dtype == bfloat16) {
@@ -513,13 +522,12 @@ void bind_interop(nb::module_& m) {
       .def("__getstate__", &get_state)
       .def("__setstate__",
            [](array& self, nb::tuple state) { new (&self) array(from_state(state)); });
-  m.def(
-      "from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
-      "Make an array from an object with ``__dlpack__``.\n\n"
-      "Args:\n    x: an object whose memory lies on the CPU.\n"
-      "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
-      "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
-      "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
+  m.def("from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
+        "Make an array from an object with ``__dlpack__``.\n\n"
+        "Args:\n    x: an object whose memory lies on the CPU.\n"
+        "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
+        "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
+        "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
   m.def(
       "asarray",
       [](const ArrayArg& a, std::optional<Dtype> dtype, std::optional<bool> copy) {

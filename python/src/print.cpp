@@ -124,7 +124,8 @@ void bind_print(nb::module_& m) {
       .def(nb::init<int>(), "precision"_a = -1)
       .def_rw("precision", &PrintOptions::precision,
               "Number of decimals; negative: six significant digits.");
-  nb::class_<PrintOptionsContext>(m, "_PrintOptionsContext", "Sets print options for a ``with`` block.")
+  nb::class_<PrintOptionsContext>(m, "_PrintOptionsContext",
+                                  "Sets print options for a ``with`` block.")
       .def("__enter__",
            [](PrintOptionsContext& c) {
              c.before = std::exchange(options(), c.wanted);
@@ -135,8 +136,7 @@ void bind_print(nb::module_& m) {
       "set_printoptions", [](int precision) { options() = {precision}; }, "precision"_a = -1,
       "Set how arrays print.\n\nArgs:\n    precision: number of decimals; negative (default): six\n"
       "        significant digits.");
-  m.def(
-      "get_printoptions", [] { return options(); }, "The print options in use.");
+  m.def("get_printoptions", [] { return options(); }, "The print options in use.");
   m.def(
       "printoptions", [](int precision) { return PrintOptionsContext{{precision}, {}}; },
       "precision"_a = -1,
