@@ -175,6 +175,9 @@ void bind_attributes(nb::class_<array>& c) {
       .def_prop_ro(
           "T", [](const array& a) { return transpose(a); }, "The array with its axes reversed.")
       .def_prop_ro(
+          "mT", [](const array& a) { return matrix_transpose(a); },
+          "The array with its last two axes swapped; needs two at least.")
+      .def_prop_ro(
           "real", [](const array& a) { return real(a); }, "Real part of each element.")
       .def_prop_ro(
           "imag", [](const array& a) { return imag(a); },
