@@ -44,6 +44,7 @@ MLX_SIMD_FN simd::F select(simd::I c, simd::F a, simd::F b) { return simd::selec
 MLX_SIMD_FN simd::I select(simd::I c, simd::I a, simd::I b) { return simd::select(c, a, b); }
 MLX_SIMD_FN simd::I bits(simd::F x) { return (simd::I)x; }
 MLX_SIMD_FN simd::F from_bits(simd::I x) { return (simd::F)x; }
+MLX_SIMD_FN simd::I offset(simd::I x, int32_t n) { return x + n; }
 MLX_SIMD_FN simd::I shift_left(simd::I x, int n) { return x << n; }
 MLX_SIMD_FN simd::F to_real(simd::I x) { return __builtin_convertvector(x, simd::F); }
 

@@ -117,17 +117,30 @@ void vector_tile(const void* const* in, void* out, int64_t n) {
   run(whole_vectors<Row, arity, In, Out>, arity, In::size, Out::size, in, out, n);
 }
 
+// bool as the byte that it is: compilers vectorise bytes, not bools.
+template <typename T>
+struct Stored {
+  using type = T;
+};
+template <>
+struct Stored<bool> {
+  using type = uint8_t;
+};
+template <typename T>
+using stored = typename Stored<T>::type;
+
 template <typename Row, int arity, typename T>
 void scalar_tile(const void* const* in, void* out, int64_t n) {
-  const T *a = (const T*)in[0], *b = (const T*)in[arity > 1 ? 1 : 0];
+  using In = stored<T>;
+  const In *a = (const In*)in[0], *b = (const In*)in[arity > 1 ? 1 : 0];
   if constexpr (arity == 1) {
-    auto* o = (decltype(Row::apply(T()))*)out;
+    auto* o = (stored<decltype(Row::apply(T()))>*)out;
     MLX_SIMD_LOOP
-    for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(a[i]);
+    for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(T(a[i]));
   } else {
-    auto* o = (decltype(Row::apply(T(), T()))*)out;
+    auto* o = (stored<decltype(Row::apply(T(), T()))>*)out;
     MLX_SIMD_LOOP
-    for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(a[i], b[i]);
+    for (int64_t i = 0; i < n; ++i) o[i] = Row::apply(T(a[i]), T(b[i]));
   }
 }
 

@@ -8,10 +8,10 @@ namespace {
 
 template <typename From, typename To>
 void convert_loop(const void* in, void* out, int64_t n) {
-  const From* a = (const From*)in;
-  To* o = (To*)out;
+  const stored<From>* a = (const stored<From>*)in;
+  stored<To>* o = (stored<To>*)out;
   MLX_SIMD_LOOP
-  for (int64_t i = 0; i < n; ++i) o[i] = scalar::convert<To>(a[i]);
+  for (int64_t i = 0; i < n; ++i) o[i] = scalar::convert<To>(From(a[i]));
 }
 
 template <typename From, typename To>
@@ -87,7 +87,9 @@ void copy_tile(const void* const* in, void* out, int64_t n) {
 template <typename From, typename To>
 constexpr TileFn cast() {
   if constexpr (same<From, To>) {
-    return copy_tile<From>;
+    return copy_tile<stored<From>>;
+  } else if constexpr (same<From, bool>) {
+    return cast<uint8_t, To>();  // a bool is a byte of 0 or 1, and loops over bytes vectorise
   } else if constexpr (is_half<From>) {
     if constexpr (same<To, float> || is_half<To>) {
       return vector_tile<CastRow, 1, Elements<From>, Elements<To>>;

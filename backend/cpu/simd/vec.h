@@ -106,25 +106,36 @@ MLX_SIMD_FN void join(F even, F odd, F& a, F& b) {
 
 MLX_SIMD_FN F sqrt(F x) { return (F)_mm_sqrt_ps((__m128)x); }
 
-// Two lanes of a fused multiply-add without the instruction. The product is exact in double; the
-// sum is rounded to odd (last bit set when digits were lost), so that the rounding to float is the
-// only one.
-MLX_SIMD_FN __m128 fma_pair(__m128 a, __m128 b, __m128 c) {
-  __m128d p = _mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), d = _mm_cvtps_pd(c);
+// A fused multiply-add without the instruction: the product is exact in double, and the sum rounds a second time to float.
+// Twice is wrong only where the first rounding lands on the middle of two floats, or the float is subnormal. There the
+// sum is rounded to odd (last bit set when digits were lost), which makes the second rounding the only one.
+MLX_SIMD_FN __m128d sum_to_odd(__m128d p, __m128d d) {
   __m128d s = _mm_add_pd(p, d), t = _mm_sub_pd(s, p);
   __m128d lost = _mm_add_pd(_mm_sub_pd(p, _mm_sub_pd(s, t)), _mm_sub_pd(d, t));
   __m128d direction = _mm_mul_pd(lost, s), zero = _mm_setzero_pd();
   __m128i outward = _mm_castpd_si128(_mm_cmplt_pd(direction, zero));
   __m128i inward = _mm_castpd_si128(_mm_cmpgt_pd(direction, zero));
   __m128i odd = _mm_srli_epi64(_mm_or_si128(outward, inward), 63);
-  __m128i bits = _mm_or_si128(_mm_add_epi64(_mm_castpd_si128(s), outward), odd);
-  return _mm_cvtpd_ps(_mm_castsi128_pd(bits));
+  return _mm_castsi128_pd(_mm_or_si128(_mm_add_epi64(_mm_castpd_si128(s), outward), odd));
+}
+MLX_SIMD_FN __m128i rounds_twice(__m128d s) {
+  __m128i bits = _mm_castpd_si128(s), rest = _mm_and_si128(bits, _mm_set1_epi64x(0x1fffffff));
+  __m128d size = _mm_and_pd(s, _mm_castsi128_pd(_mm_set1_epi64x(0x7fffffffffffffff)));
+  __m128d small = _mm_cmplt_pd(size, _mm_set1_pd(1.1754943508222875e-38));
+  return _mm_or_si128(_mm_cmpeq_epi64(rest, _mm_set1_epi64x(0x10000000)), _mm_castpd_si128(small));
 }
 MLX_SIMD_FN F fma(F a, F b, F c) {
   __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
-  __m128 low = fma_pair(x, y, z);
-  __m128 high = fma_pair(_mm_movehl_ps(x, x), _mm_movehl_ps(y, y), _mm_movehl_ps(z, z));
-  return (F)_mm_movelh_ps(low, high);
+  __m128d p0 = _mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y)), d0 = _mm_cvtps_pd(z);
+  x = _mm_movehl_ps(x, x), y = _mm_movehl_ps(y, y), z = _mm_movehl_ps(z, z);
+  __m128d p1 = _mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y)), d1 = _mm_cvtps_pd(z);
+  __m128d s0 = _mm_add_pd(p0, d0), s1 = _mm_add_pd(p1, d1);
+  __m128i twice = _mm_or_si128(rounds_twice(s0), rounds_twice(s1));
+  if (__builtin_expect(!_mm_testz_si128(twice, twice), 0)) {
+    s0 = sum_to_odd(p0, d0);
+    s1 = sum_to_odd(p1, d1);
+  }
+  return (F)_mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
 }
 template <int mode>
 MLX_SIMD_FN F round(F x) {

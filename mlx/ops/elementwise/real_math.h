@@ -101,7 +101,7 @@ template <typename T>
 MLX_SCALAR_FN T log_reduce(T x, m::int_of<T>& e) {
   m::mask_of<T> subnormal = x < m::lit<T>(1.17549435e-38);
   x = m::select(subnormal, x * m::lit<T>(8388608), x);
-  m::int_of<T> i = m::bits(x) - 0x3f3504f3;
+  m::int_of<T> i = m::offset(m::bits(x), -0x3f3504f3);
   e = (i >> 23) - m::select(subnormal, m::int_of<T>() + 23, m::int_of<T>());
   return m::from_bits((i & 0x7fffff) + 0x3f3504f3) - m::lit<T>(1);
 }
@@ -154,7 +154,7 @@ MLX_SCALAR_FN T log10_32(T x) {
 template <typename T>
 MLX_SCALAR_FN T log1p32(T x) {
   T one = m::lit<T>(1);
-  m::int_of<T> n = (m::bits(x + one) - 0x3f3504f3) >> 23;
+  m::int_of<T> n = m::offset(m::bits(x + one), -0x3f3504f3) >> 23;
   T e = m::to_real(n);
   m::int_of<T> half = n >> 1;
   T a = pow2<T>(-half), b = pow2<T>(half - n);

@@ -113,7 +113,8 @@ MLX_SCALAR_FN T select(bool c, T a, T b) {
 
 MLX_SCALAR_FN int32_t bits(float x) { return int32_t(float_bits(x)); }
 MLX_SCALAR_FN float from_bits(int32_t x) { return bits_float(uint32_t(x)); }
-// Shift left without the undefined cases of signed types.
+// A sum and a shift to the left that wrap.
+MLX_SCALAR_FN int32_t offset(int32_t x, int32_t n) { return int32_t(uint32_t(x) + uint32_t(n)); }
 MLX_SCALAR_FN int32_t shift_left(int32_t x, int n) { return int32_t(uint32_t(x) << n); }
 MLX_SCALAR_FN float to_real(int32_t x) { return float(x); }
 
