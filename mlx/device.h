@@ -29,6 +29,14 @@ struct Stream {
   constexpr bool operator==(const Stream&) const = default;
 };
 
+// Stands for a stream of its own in every thread that uses it.
+struct ThreadLocalStream {
+  int32_t index = 0;
+  Device device;
+
+  constexpr bool operator==(const ThreadLocalStream&) const = default;
+};
+
 // What every op takes last: nothing, a stream, or a device (its default stream).
 using StreamOrDevice = std::variant<std::monostate, Stream, Device, Device::Type>;
 
@@ -38,6 +46,8 @@ MLX_API void set_default_device(Device d);
 MLX_API Stream default_stream(Device d);
 MLX_API void set_default_stream(Stream s);
 MLX_API Stream new_stream(Device d);
+MLX_API ThreadLocalStream new_thread_local_stream(Device d);
+MLX_API Stream to_stream(const ThreadLocalStream& s);  // the calling thread's
 MLX_API Stream to_stream(const StreamOrDevice& s);
 MLX_API bool is_available(Device d);
 MLX_API int device_count(Device::Type t);

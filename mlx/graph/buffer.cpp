@@ -33,12 +33,14 @@ Ref<Buffer> Buffer::allocate(Backend& backend, size_t bytes, Stream stream) {
   auto* b = new Buffer();
   b->backend_ = &backend;
   b->memory_ = m;
+  b->size_ = bytes;
   return Ref<Buffer>::adopt(b);
 }
 
 Ref<Buffer> Buffer::import(void* data, size_t bytes, std::function<void()> release) {
   auto* b = new Buffer();
   b->memory_ = {data, data, bytes};
+  b->size_ = bytes;
   b->release_ = std::move(release);
   return Ref<Buffer>::adopt(b);
 }
@@ -88,6 +90,7 @@ Ref<Buffer> Buffer::donate() {
   auto* b = new Buffer();
   b->backend_ = backend_;
   b->memory_ = std::exchange(memory_, {});
+  b->size_ = size_;
   b->uses_ = std::move(uses_);
   return Ref<Buffer>::adopt(b);
 }

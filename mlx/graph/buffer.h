@@ -48,6 +48,7 @@ class MLX_INTERNAL Buffer {
   void* host() const { return memory_.host; }
   void* device() const { return memory_.device; }
   size_t capacity() const { return memory_.size; }
+  size_t size() const { return size_; }  // bytes asked for; the capacity may be larger
   Backend* backend() const { return backend_; }  // null: imported
 
   // While exported (DLPack, buffer protocol) a buffer is neither moved nor donated.
@@ -79,6 +80,7 @@ class MLX_INTERNAL Buffer {
   std::atomic<bool> failed_{false};
   Backend* backend_ = nullptr;
   Memory memory_;
+  size_t size_ = 0;
   SmallVector<Event, 2> uses_;  // touched only by the thread that encodes the value's consumers
   std::function<void()> release_;
   std::exception_ptr error_;

@@ -492,7 +492,7 @@ void array::eval() const {
 }
 
 void async_eval(std::span<const array> arrays) {
-  check_evaluation_allowed();
+  check_async_evaluation_allowed();
   schedule(arrays, Mode::async);
 }
 

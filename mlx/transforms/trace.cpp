@@ -9,7 +9,8 @@ namespace mlx::core {
 
 namespace {
 std::atomic<int> active{0};
-thread_local int refused = 0;
+thread_local int depth = 0;    // traces of this thread
+thread_local int refused = 0;  // of those, the ones that refuse evaluation
 }  // namespace
 
 bool tracing() { return active.load(std::memory_order_relaxed) > 0; }
@@ -21,13 +22,22 @@ void check_evaluation_allowed() {
   }
 }
 
+void check_async_evaluation_allowed() {
+  if (depth > 0) {
+    fail<ValueError>(
+        "[async_eval] arrays cannot be scheduled inside a function that is transformed");
+  }
+}
+
 TraceScope::TraceScope(Evaluation e) : evaluation_(e) {
   active.fetch_add(1);
+  ++depth;
   refused += e == Evaluation::refused;
 }
 
 TraceScope::~TraceScope() {
   active.fetch_sub(1);
+  --depth;
   refused -= evaluation_ == Evaluation::refused;
 }
 

@@ -11,6 +11,9 @@ MLX_INTERNAL bool tracing();
 // ValueError inside a vmap or compile trace of the calling thread.
 MLX_INTERNAL void check_evaluation_allowed();
 
+// ValueError inside any trace of the calling thread.
+MLX_INTERNAL void check_async_evaluation_allowed();
+
 // Scope of a transform's trace.
 class MLX_INTERNAL TraceScope {
  public:

@@ -1,0 +1,116 @@
+// The exception classes of mlx.core and the mapping from C++ exceptions; Ctrl-C during evaluation.
+#include "python/src/errors.h"
+
+#include <new>
+
+#include "mlx/error.h"
+#include "mlx/graph/scheduler.h"
+
+namespace mlx::core {
+
+namespace {
+
+PyObject* axis_error = nullptr;
+
+// The error that a signal handler raised while this thread was evaluating.
+thread_local PyObject* interruption = nullptr;
+
+// Asked by the evaluator, on a thread that gave the GIL away.
+bool check_signals() {
+  nb::gil_scoped_acquire gil;
+  if (!gil.is_valid() || PyErr_CheckSignals() == 0) {
+    return false;
+  }
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) {
+    PyException_SetTraceback(value, traceback);
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  Py_XSETREF(interruption, value);
+  return true;
+}
+
+void set_interruption() {
+  if (PyObject* value = std::exchange(interruption, nullptr)) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value);
+    Py_DECREF(value);
+  } else {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+  }
+}
+
+// True if the exception is one of the library's own.
+bool translate(const std::exception_ptr& e) {
+  try {
+    std::rethrow_exception(e);
+  } catch (const Interrupted&) {
+    set_interruption();
+  } catch (const AxisError& x) {
+    PyErr_SetString(axis_error, x.what());
+  } catch (const ValueError& x) {
+    PyErr_SetString(PyExc_ValueError, x.what());
+  } catch (const TypeError& x) {
+    PyErr_SetString(PyExc_TypeError, x.what());
+  } catch (const IndexError& x) {
+    PyErr_SetString(PyExc_IndexError, x.what());
+  } catch (const OverflowError& x) {
+    PyErr_SetString(PyExc_OverflowError, x.what());
+  } catch (const MemoryError& x) {
+    PyErr_SetString(PyExc_MemoryError, x.what());
+  } catch (const Error& x) {
+    PyErr_SetString(PyExc_RuntimeError, x.what());
+  } catch (...) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void set_python_error() noexcept {
+  std::exception_ptr e = std::current_exception();
+  if (translate(e)) {
+    return;
+  }
+  try {
+    std::rethrow_exception(e);
+  } catch (nb::python_error& x) {
+    x.restore();
+  } catch (const nb::builtin_exception& x) {
+    PyErr_SetString(x.type() == nb::exception_type::value_error    ? PyExc_ValueError
+                    : x.type() == nb::exception_type::type_error   ? PyExc_TypeError
+                    : x.type() == nb::exception_type::index_error  ? PyExc_IndexError
+                    : x.type() == nb::exception_type::buffer_error ? PyExc_BufferError
+                                                                   : PyExc_RuntimeError,
+                    x.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& x) {
+    PyErr_SetString(PyExc_RuntimeError, x.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
+  }
+}
+
+void bind_errors(nb::module_& m) {
+  nb::object bases = nb::make_tuple(nb::handle(PyExc_ValueError), nb::handle(PyExc_IndexError));
+  axis_error = PyErr_NewExceptionWithDoc(
+      "mlx.core.AxisError",
+      "An axis lies outside of the array's dimensions; both a ValueError and an IndexError.",
+      bases.ptr(), nullptr);
+  if (!axis_error) {
+    throw nb::python_error();
+  }
+  m.attr("AxisError") = nb::handle(axis_error);  // the module never goes: neither does the class
+  nb::register_exception_translator([](const std::exception_ptr& e, void*) {
+    if (!translate(e)) {
+      std::rethrow_exception(e);
+    }
+  });
+  set_interrupt_check(check_signals);
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,544 @@
+// Memory shared with other libraries: the buffer protocol and DLPack, in and out, and NumPy.
+#include "python/src/interop.h"
+
+#include <cstring>
+#include <limits>
+
+#include "mlx/graph/node.h"
+#include "mlx/ops/elementwise/elementwise.h"
+#include "mlx/ops/shape/shape.h"
+#include "python/src/convert.h"
+#include "python/src/dlpack.h"
+#include "python/src/errors.h"
+
+namespace mlx::core {
+
+namespace {
+
+// ---- in: the buffer protocol ----
+
+bool read_format(const char* format, Py_ssize_t itemsize, ForeignMemory& m) {
+  if (!format) {
+    m.dtype = uint8;
+    return itemsize == 1;
+  }
+  if (*format == '@' || *format == '=' || *format == '<') {
+    ++format;
+  }
+  bool complex = *format == 'Z';
+  format += complex;
+  char c = *format;
+  if (c == 0 || format[1] != 0) {
+    return false;
+  }
+  auto pick = [&](std::initializer_list<Dtype> types) {
+    for (Dtype t : types) {
+      if (t.size() == itemsize) {
+        m.dtype = t;
+        return true;
+      }
+    }
+    return false;
+  };
+  if (complex) {
+    m.dtype = complex64;
+    m.wide_complex = c == 'd';
+    return (c == 'f' && itemsize == 8) || (c == 'd' && itemsize == 16);
+  }
+  if (std::strchr("bhilqn", c)) {
+    return pick({int8, int16, int32, int64});
+  }
+  if (std::strchr("BHILQNc", c)) {
+    return pick({uint8, uint16, uint32, uint64});
+  }
+  if (std::strchr("efd", c)) {
+    return pick({float16, float32, float64});
+  }
+  return c == '?' && pick({bool_});
+}
+
+// NumPy has no buffer format for the bfloat16 of ml_dtypes: it travels as uint16.
+nb::object reinterpreted_bfloat16(nb::handle h) {
+  nb::object dtype = nb::getattr(h, "dtype", nb::none());
+  nb::object name = nb::getattr(dtype, "name", nb::none());
+  if (!nb::isinstance<nb::str>(name) || !name.equal(nb::str("bfloat16")) ||
+      !nb::hasattr(h, "__array_interface__")) {
+    return {};
+  }
+  nb::module_ numpy = nb::module_::import_("numpy");
+  return numpy.attr("asarray")(h).attr("view")(numpy.attr("uint16"));
+}
+
+void measure(ForeignMemory& m, int64_t itemsize) {
+  int64_t last = 0;
+  for (size_t d = 0; d < m.shape.size(); ++d) {
+    if (m.shape[d] == 0) {
+      m.span = 0;
+      return;
+    }
+    last += m.strides[d] > 0 ? (m.shape[d] - 1) * m.strides[d] : 0;
+  }
+  m.span = size_t(last + itemsize);
+}
+
+std::optional<ForeignMemory> buffer_memory(nb::handle h) {
+  nb::object source = nb::borrow(h);
+  bool brain = false;
+  if (nb::object bits = reinterpreted_bfloat16(h)) {
+    source = std::move(bits);
+    brain = true;
+  }
+  if (!PyObject_CheckBuffer(source.ptr())) {
+    return std::nullopt;
+  }
+  auto* view = new Py_buffer();
+  if (PyObject_GetBuffer(source.ptr(), view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+    delete view;
+    PyErr_Clear();  // what numpy cannot describe as a buffer
+    fail<ValueError>("[array] an object of type {} does not give its memory as a plain buffer",
+                     class_name(h));
+  }
+  ForeignMemory m;
+  m.release = [view] {
+    if (nb::detail::cleanup_guard guard{}) {
+      PyBuffer_Release(view);
+    }
+    delete view;
+  };
+  if (!read_format(view->format, view->itemsize, m)) {
+    fail<ValueError>("[array] elements of buffer format '{}' ({} bytes each) are not supported",
+                     view->format ? view->format : "", int64_t(view->itemsize));
+  }
+  if (brain) {
+    m.dtype = bfloat16;
+  }
+  m.data = static_cast<const char*>(view->buf);
+  m.read_only = view->readonly;
+  for (int d = 0; d < view->ndim; ++d) {
+    m.shape.push_back(view->shape[d]);
+    m.strides.push_back(view->strides[d]);
+  }
+  measure(m, view->itemsize);
+  return m;
+}
+
+// ---- in: DLPack ----
+
+bool read_type(const dlpack::DataType& t, ForeignMemory& m) {
+  auto is = [&](dlpack::TypeCode code, int bits, Dtype dtype) {
+    if (t.code != code || t.bits != bits) {
+      return false;
+    }
+    m.dtype = dtype;
+    return true;
+  };
+  m.wide_complex = t.code == dlpack::complex_float && t.bits == 128;
+  if (t.lanes != 1) {
+    return false;
+  }
+  return is(dlpack::boolean, 8, bool_) || is(dlpack::unsigned_int, 8, uint8) ||
+         is(dlpack::unsigned_int, 16, uint16) || is(dlpack::unsigned_int, 32, uint32) ||
+         is(dlpack::unsigned_int, 64, uint64) || is(dlpack::signed_int, 8, int8) ||
+         is(dlpack::signed_int, 16, int16) || is(dlpack::signed_int, 32, int32) ||
+         is(dlpack::signed_int, 64, int64) || is(dlpack::ieee_float, 16, float16) ||
+         is(dlpack::ieee_float, 32, float32) || is(dlpack::ieee_float, 64, float64) ||
+         is(dlpack::brain_float, 16, bfloat16) || is(dlpack::complex_float, 64, complex64) ||
+         is(dlpack::complex_float, 128, complex64);
+}
+
+void read_tensor(const dlpack::Tensor& t, ForeignMemory& m) {
+  if (t.device.type != dlpack::cpu && t.device.type != dlpack::cuda_host) {
+    fail<ValueError>(
+        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
+        t.device.type);
+  }
+  if (!read_type(t.dtype, m)) {
+    fail<ValueError>("[from_dlpack] elements of DLPack type code {} with {} bits are not supported",
+                     int(t.dtype.code), int(t.dtype.bits));
+  }
+  int64_t itemsize = t.dtype.bits / 8;
+  m.data = static_cast<const char*>(t.data) + t.byte_offset;
+  for (int d = 0; d < t.ndim; ++d) {
+    m.shape.push_back(t.shape[d]);
+  }
+  Strides dense = row_major(m.shape);
+  for (int d = 0; d < t.ndim; ++d) {
+    m.strides.push_back((t.strides ? t.strides[d] : dense[d]) * itemsize);
+  }
+  measure(m, itemsize);
+}
+
+// Takes the tensor out of a capsule, which afterwards may not be used again.
+template <typename Managed>
+ForeignMemory open_capsule(nb::handle capsule, const char* name, const char* used) {
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (!managed) {
+    throw nb::python_error();
+  }
+  ForeignMemory m;
+  if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
+    if (managed->version.major != 1) {
+      fail<ValueError>("[from_dlpack] DLPack version {} is not supported, expected 1",
+                       managed->version.major);
+    }
+    m.read_only = managed->flags & dlpack::read_only;
+  }
+  read_tensor(managed->tensor, m);
+  if (PyCapsule_SetName(capsule.ptr(), used) != 0) {
+    throw nb::python_error();
+  }
+  m.release = [managed] {
+    if (nb::detail::cleanup_guard guard{}; managed->deleter) {
+      managed->deleter(managed);
+    }
+  };
+  return m;
+}
+
+// Asks for a versioned capsule; producers from before version 1 do not know the keyword.
+nb::object request_capsule(nb::handle h) {
+  try {
+    return h.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) {
+      throw;
+    }
+  }
+  return h.attr("__dlpack__")();
+}
+
+void refuse_other_devices(nb::handle h) {
+  if (!nb::hasattr(h, "__dlpack_device__")) {
+    return;
+  }
+  nb::object device = h.attr("__dlpack_device__")();
+  int type = nb::cast<int>(nb::object(device[0]));
+  if (type != dlpack::cpu && type != dlpack::cuda_host) {
+    fail<ValueError>(
+        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
+        type);
+  }
+}
+
+// ---- out ----
+
+// Keeps the value alive and its memory in place while somebody looks at it.
+struct Export {
+  array value;
+  Buffer* pinned;
+  Shape shape;
+  Strides strides;
+
+  explicit Export(const array& a) : value(a), pinned(nullptr), shape(a.shape()) {
+    eval_released(a);
+    data = const_cast<void*>(a.data());
+    strides = a.strides();
+    if (Buffer* b = a.node()->buffer.get()) {
+      b->export_begin();
+      pinned = b;
+    }
+    for (int d = 0; d < int(shape.size()); ++d) {
+      overlapping |= strides[d] == 0 && shape[d] > 1;
+    }
+  }
+  Export(const Export&) = delete;
+  ~Export() {
+    if (pinned) {
+      pinned->export_end();
+    }
+  }
+
+  void* data;
+  bool overlapping = false;  // elements share memory: not for writing
+};
+
+const char* format_of(Dtype t) {
+  static constexpr const char* formats[] = {"?", "B", "H", "I", "Q", "b",        "h",
+                                            "i", "q", "e", "f", "d", "bfloat16", "Zf"};
+  return formats[t.index()];
+}
+
+// With ml_dtypes there is a NumPy dtype for bfloat16: then __array__ makes the better copy.
+nb::object ml_dtypes_bfloat16() {
+  try {
+    return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_ImportError)) {
+      throw;
+    }
+    return {};
+  }
+}
+
+void fill_view(nb::handle self, Py_buffer* view, int flags) {
+  array a = *as_array(self);
+  if (a.dtype() == bfloat16 && (flags & PyBUF_FORMAT) && ml_dtypes_bfloat16()) {
+    throw nb::buffer_error("bfloat16 has no buffer format; use numpy.array(x)");
+  }
+  auto e = std::make_unique<Export>(a);
+  bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+  if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !a.row_contiguous()) {
+    throw nb::buffer_error("the array is not contiguous in row-major order");
+  }
+  if ((flags & PyBUF_WRITABLE) && e->overlapping) {
+    throw nb::buffer_error("elements of a broadcast array share memory: it is read-only");
+  }
+  for (int64_t& s : e->strides) {
+    s *= a.itemsize();
+  }
+  view->buf = e->data;
+  view->obj = self.inc_ref().ptr();
+  view->len = a.nbytes();
+  view->itemsize = a.itemsize();
+  view->readonly = e->overlapping;
+  view->ndim = (flags & PyBUF_ND) ? a.ndim() : 1;
+  view->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format_of(a.dtype())) : nullptr;
+  view->shape = (flags & PyBUF_ND) ? e->shape.data() : nullptr;
+  view->strides = strided ? e->strides.data() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = e.release();
+}
+
+dlpack::DataType type_of(Dtype t) {
+  using namespace dlpack;
+  uint8_t bits = uint8_t(t.size() * 8);
+  uint8_t code = t == bfloat16     ? brain_float
+                 : t.is_bool()     ? boolean
+                 : t.is_floating() ? ieee_float
+                 : t.is_complex()  ? complex_float
+                 : t.is_signed()   ? signed_int
+                                   : unsigned_int;
+  return {code, bits, 1};
+}
+
+dlpack::Tensor tensor_of(Export& e) {
+  return {e.data,
+          {dlpack::cpu, 0},
+          int32_t(e.shape.size()),
+          type_of(e.value.dtype()),
+          e.shape.data(),
+          e.strides.data(),
+          0};
+}
+
+template <typename Managed>
+void delete_managed(Managed* m) {
+  delete static_cast<Export*>(m->context);
+  delete m;
+}
+
+template <typename Managed>
+nb::object capsule_of(Managed* m, const char* name) {
+  PyObject* capsule = PyCapsule_New(m, name, [](PyObject* c) {
+    // A consumer that took the tensor has renamed the capsule.
+    const char* current = PyCapsule_GetName(c);
+    if (current && std::strncmp(current, "used_", 5) != 0) {
+      delete_managed(static_cast<Managed*>(PyCapsule_GetPointer(c, current)));
+    }
+  });
+  if (!capsule) {
+    delete_managed(m);
+    throw nb::python_error();
+  }
+  return nb::steal(capsule);
+}
+
+// A new node over memory of its own.
+array copied(const array& a) {
+  array c = contiguous(a);
+  eval_released(c);
+  return array(c.data(), c.shape(), c.dtype());
+}
+
+nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
+                     nb::object dl_device, std::optional<bool> copy) {
+  if (!stream.is_none()) {
+    throw nb::buffer_error("[__dlpack__] stream must be None for memory of the CPU");
+  }
+  if (!dl_device.is_none() && nb::cast<int>(nb::object(dl_device[0])) != dlpack::cpu) {
+    throw nb::buffer_error("[__dlpack__] the array can be exported for the CPU only");
+  }
+  array a = *as_array(self);
+  auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
+  bool versioned = !max_version.is_none() && nb::cast<int>(nb::object(max_version[0])) >= 1;
+  if (versioned) {
+    auto* m = new dlpack::ManagedTensorVersioned{
+        {1, 0},
+        nullptr,
+        delete_managed<dlpack::ManagedTensorVersioned>,
+        (copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0) |
+            (e->overlapping ? uint64_t(dlpack::read_only) : 0),
+        tensor_of(*e)};
+    m->context = e.release();
+    return capsule_of(m, "dltensor_versioned");
+  }
+  auto* m =
+      new dlpack::ManagedTensor{tensor_of(*e), nullptr, delete_managed<dlpack::ManagedTensor>};
+  m->context = e.release();
+  return capsule_of(m, "dltensor");
+}
+
+nb::object to_numpy(nb::handle self, nb::object dtype, std::optional<bool> copy) {
+  array a = *as_array(self);
+  nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object result;
+  if (a.dtype() == bfloat16) {
+    nb::object type = ml_dtypes_bfloat16();
+    if (!type) {
+      fail<TypeError>(
+          "[__array__] NumPy has no bfloat16 (the package ml_dtypes adds it); use astype(float32)");
+    }
+    result = numpy.attr("asarray")(wrap(view(a, uint16))).attr("view")(type);
+  } else {
+    result = numpy.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
+  }
+  if (!dtype.is_none()) {
+    nb::object wanted = numpy.attr("dtype")(dtype);
+    if (copy && !*copy && !wanted.equal(result.attr("dtype"))) {
+      fail<ValueError>("[__array__] a conversion to another dtype needs a copy");
+    }
+    result = result.attr("astype")(wanted, "copy"_a = copy.value_or(false));
+  } else if (copy.value_or(false)) {
+    result = result.attr("copy")();
+  }
+  return result;
+}
+
+nb::object from_dlpack(nb::handle x, std::optional<bool> copy) {
+  if (array* a = as_array(x)) {
+    return wrap(copy.value_or(false) ? core::copy(*a) : *a);
+  }
+  auto memory = dlpack_memory(x);
+  if (!memory) {
+    fail<TypeError>("[from_dlpack] expected an object with __dlpack__, got {}", class_name(x));
+  }
+  Copy how = !copy ? Copy::if_needed : *copy ? Copy::always : Copy::never;
+  return wrap(from_foreign(std::move(*memory), {}, how));
+}
+
+array as_array_of(nb::handle x, std::optional<Dtype> dtype, std::optional<bool> copy) {
+  if (array* a = as_array(x)) {
+    if (copy && !*copy) {
+      fail<ValueError>("[asarray] an array cannot be made from another one without a copy");
+    }
+    return dtype ? astype(*a, *dtype) : *a;
+  }
+  bool number = PyLong_Check(x.ptr()) || PyFloat_Check(x.ptr()) || PyComplex_Check(x.ptr());
+  if (!number && !PyList_Check(x.ptr()) && !PyTuple_Check(x.ptr()) &&
+      !nb::hasattr(x, "__mlx_array__")) {
+    if (auto memory = foreign_memory(x)) {
+      Copy how = !copy ? Copy::if_needed : *copy ? Copy::always : Copy::never;
+      return from_foreign(std::move(*memory), dtype, how);
+    }
+  }
+  if (copy && !*copy) {
+    fail<ValueError>("[asarray] Python data of type {} cannot become an array without a copy",
+                     class_name(x));
+  }
+  return make_array(x, dtype);
+}
+
+}  // namespace
+
+std::optional<ForeignMemory> dlpack_memory(nb::handle h) {
+  nb::object capsule = nb::borrow(h);
+  if (!PyCapsule_CheckExact(h.ptr())) {
+    if (!nb::hasattr(h, "__dlpack__") || nb::isinstance<nb::type_object>(h)) {
+      return std::nullopt;
+    }
+    refuse_other_devices(h);
+    capsule = request_capsule(h);
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+    return open_capsule<dlpack::ManagedTensorVersioned>(capsule, "dltensor_versioned",
+                                                        "used_dltensor_versioned");
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
+    return open_capsule<dlpack::ManagedTensor>(capsule, "dltensor", "used_dltensor");
+  }
+  if (PyCapsule_CheckExact(capsule.ptr())) {
+    fail<ValueError>("[from_dlpack] the capsule holds no DLPack tensor, or it was used before");
+  }
+  return std::nullopt;
+}
+
+std::optional<ForeignMemory> foreign_memory(nb::handle h) {
+  if (auto m = buffer_memory(h)) {
+    return m;
+  }
+  return dlpack_memory(h);
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guarded(-1, [&] {
+    fill_view(self, view, flags);
+    return 0;
+  });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+
+nb::bytes to_bytes(const array& a) {
+  array c = contiguous(a);
+  eval_released(c);
+  return nb::bytes(static_cast<const char*>(c.data()), size_t(c.nbytes()));
+}
+
+// bfloat16 travels as its bits.
+nb::tuple get_state(nb::handle self) {
+  array a = *as_array(self);
+  nb::object value = a.dtype() == bfloat16 ? wrap(view(a, uint16)) : nb::borrow(self);
+  return nb::make_tuple(nb::module_::import_("numpy").attr("array")(value), a.dtype().index());
+}
+
+array from_state(nb::tuple state) {
+  if (state.size() != 2) {
+    fail<ValueError>("[array] a pickled array has 2 items, got {}", int64_t(state.size()));
+  }
+  int index = nb::cast<int>(nb::object(state[1]));
+  if (index < 0 || index >= dtype_count) {
+    fail<ValueError>("[array] a pickled array names dtype {}, expected 0 to {}", index,
+                     dtype_count - 1);
+  }
+  Dtype dtype{Dtype::Id(index)};
+  if (dtype == bfloat16) {
+    return view(make_array(nb::object(state[0]), uint16), bfloat16);
+  }
+  return make_array(nb::object(state[0]), dtype);
+}
+
+void bind_interop(nb::module_& m) {
+  array_class()
+      .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(),
+           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none(),
+           "A DLPack capsule over the array's memory; versioned if ``max_version`` allows.")
+      .def(
+          "__dlpack_device__", [](const array&) { return nb::make_tuple(int(dlpack::cpu), 0); },
+          "The DLPack device of the array's memory.")
+      .def("__array__", &to_numpy, "dtype"_a = nb::none(), "copy"_a = nb::none(),
+           "The array as a NumPy array; shares memory unless ``copy`` or ``dtype`` ask otherwise.")
+      .def("__bytes__", &to_bytes, "The elements in row-major order.")
+      .def("__getstate__", &get_state)
+      .def("__setstate__",
+           [](array& self, nb::tuple state) { new (&self) array(from_state(state)); });
+  m.def("from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
+        "Make an array from an object with ``__dlpack__``.\n\n"
+        "Args:\n    x: an object whose memory lies on the CPU.\n"
+        "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
+        "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
+        "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
+  m.def(
+      "asarray",
+      [](const ArrayArg& a, std::optional<Dtype> dtype, std::optional<bool> copy) {
+        return as_array_of(a.value, dtype, copy);
+      },
+      nb::arg(), "dtype"_a = nb::none(), nb::kw_only(), "copy"_a = nb::none(),
+      "Make an array of a scalar, nested lists, another array, or memory of another library.\n\n"
+      "Args:\n    a: what to convert.\n    dtype: the dtype of the result, default that of ``a``\n"
+      "        (float64 memory becomes float32).\n"
+      "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
+      "        ``False`` raises ``ValueError`` where a copy is needed.");
+}
+
+}  // namespace mlx::core

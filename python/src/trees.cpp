@@ -1,0 +1,96 @@
+// Walking and rebuilding trees of Python containers.
+#include "python/src/trees.h"
+
+namespace mlx::core {
+
+namespace {
+
+// Turns nesting that is too deep (or endless) into RecursionError.
+struct Depth {
+  Depth() {
+    if (Py_EnterRecursiveCall(" while walking a tree of containers")) {
+      throw nb::python_error();
+    }
+  }
+  ~Depth() { Py_LeaveRecursiveCall(); }
+};
+
+bool is_named_tuple(nb::handle t) {
+  return !PyTuple_CheckExact(t.ptr()) && nb::hasattr(t, "_fields");
+}
+
+}  // namespace
+
+bool is_tree_node(nb::handle h) {
+  return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || PyDict_Check(h.ptr());
+}
+
+void visit_leaves(nb::handle tree, const std::function<void(nb::handle)>& f) {
+  PyObject* p = tree.ptr();
+  if (!is_tree_node(tree)) {
+    f(tree);
+    return;
+  }
+  Depth guard;
+  if (PyDict_Check(p)) {
+    // A copy: f may run code that changes the dict.
+    nb::object values = nb::steal(PyDict_Values(p));
+    for (nb::handle v : nb::borrow<nb::list>(values)) {
+      visit_leaves(v, f);
+    }
+  } else if (PyList_Check(p)) {
+    for (Py_ssize_t i = 0; i < PyList_Size(p); ++i) {
+      nb::object item = nb::borrow(PyList_GetItem(p, i));
+      visit_leaves(item, f);
+    }
+  } else {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(p); ++i) {
+      visit_leaves(PyTuple_GetItem(p, i), f);
+    }
+  }
+}
+
+void visit_arrays(nb::handle tree, const std::function<void(nb::handle)>& f) {
+  visit_leaves(tree, [&](nb::handle leaf) {
+    if (as_array(leaf)) {
+      f(leaf);
+    }
+  });
+}
+
+std::vector<array> arrays_of(nb::handle tree) {
+  std::vector<array> result;
+  visit_arrays(tree, [&](nb::handle h) { result.push_back(*as_array(h)); });
+  return result;
+}
+
+nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle)>& f) {
+  PyObject* p = tree.ptr();
+  if (!is_tree_node(tree)) {
+    return f(tree);
+  }
+  Depth guard;
+  if (PyDict_Check(p)) {
+    nb::dict result;
+    for (auto [key, value] : nb::borrow<nb::dict>(tree)) {
+      result[key] = map_leaves(value, f);
+    }
+    return result;
+  }
+  if (PyList_Check(p)) {
+    nb::list result;
+    for (Py_ssize_t i = 0; i < PyList_Size(p); ++i) {
+      nb::object item = nb::borrow(PyList_GetItem(p, i));
+      result.append(map_leaves(item, f));
+    }
+    return result;
+  }
+  nb::list items;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(p); ++i) {
+    items.append(map_leaves(PyTuple_GetItem(p, i), f));
+  }
+  nb::tuple result(items);
+  return is_named_tuple(tree) ? tree.type()(*result) : nb::object(result);
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,23 @@
+// Trees: lists, tuples (named ones too) and dicts, nested, with any objects as leaves.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "python/src/bindings.h"
+
+namespace mlx::core {
+
+// Calls f for each leaf, in order.
+void visit_leaves(nb::handle tree, const std::function<void(nb::handle)>& f);
+// Calls f for each leaf that is an array.
+void visit_arrays(nb::handle tree, const std::function<void(nb::handle)>& f);
+// The handles of all arrays.
+std::vector<array> arrays_of(nb::handle tree);
+
+// A tree of the same structure with f(leaf) for each leaf.
+nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle)>& f);
+
+bool is_tree_node(nb::handle h);
+
+}  // namespace mlx::core
