@@ -1,0 +1,424 @@
+// The loops of reduce_table.h as templates over monoid and element type; included by the files
+// compiled per instruction set, all internal linkage.
+// - Floats: values go into a fixed number of lanes, blocks of 1024 lanes are folded as a tree and
+//   the blocks added up in a wider type, so the error does not grow with the length in practice.
+// - Columns: blocks of 64 rows the same way, several columns at a time.
+// - Integers: plain loops, which compilers vectorise; order does not matter there.
+#pragma once
+
+#define MLX_TYPE_FN static inline __attribute__((always_inline))
+#include "backend/cpu/reduce_table.h"
+#include "backend/cpu/simd/dialect.h"
+
+// Vectors of double in the dialect; scalar.h looks these up.
+namespace mlx::core {
+
+namespace simd {
+typedef double D __attribute__((vector_size(MLX_SIMD_BYTES)));
+typedef int64_t L __attribute__((vector_size(MLX_SIMD_BYTES)));
+}  // namespace simd
+
+namespace m {
+template <>
+struct Traits<simd::D> {
+  typedef Real64 kind;
+  typedef simd::D real;
+  typedef simd::L mask;
+};
+template <>
+inline __attribute__((always_inline)) simd::D lit<simd::D>(literal c) {
+  return c - simd::D{};
+}
+MLX_SIMD_FN simd::D select(simd::L c, simd::D a, simd::D b) { return c ? a : b; }
+}  // namespace m
+
+}  // namespace mlx::core
+
+#include "mlx/ops/elementwise/convert.h"
+#include "mlx/ops/reduce/monoid.h"
+
+namespace mlx::core {
+namespace cpu::MLX_SIMD_ISA {
+namespace {
+
+using simd::C;
+using simd::D;
+using simd::F;
+using simd::H;
+using simd::load;
+using simd::store;
+
+constexpr int64_t block_size = 1024;  // elements of a row between two roundings to the total
+constexpr int64_t block_rows = 64;
+constexpr int64_t strip_size = 1024;  // columns whose partial results stay in L1
+
+// Element types. T: as stored. P: as accumulated within a block. V: a vector of P.
+struct Float32 {
+  typedef float T;
+  typedef float P;
+  typedef F V;
+  static constexpr int lanes = 32, width = simd::width;
+  MLX_SIMD_FN V at(const T* p) { return load<F>(p); }
+  MLX_SIMD_FN P one(const T* p) { return *p; }
+  MLX_SIMD_FN V get(const P* p) { return load<F>(p); }
+  MLX_SIMD_FN void put(P* p, V x) { store(p, x); }
+};
+struct Float16 : Float32 {
+  typedef float16_t T;
+  MLX_SIMD_FN V at(const T* p) { return simd::widen_half(load<H>(p)); }
+  MLX_SIMD_FN P one(const T* p) { return to_float(*p); }
+};
+struct BFloat16 : Float32 {
+  typedef bfloat16_t T;
+  MLX_SIMD_FN V at(const T* p) { return simd::widen_bfloat(load<H>(p)); }
+  MLX_SIMD_FN P one(const T* p) { return to_float(*p); }
+};
+struct Float64 {
+  typedef double T;
+  typedef double P;
+  typedef D V;
+  static constexpr int lanes = 16, width = simd::width / 2;
+  MLX_SIMD_FN V at(const T* p) { return load<D>(p); }
+  MLX_SIMD_FN P one(const T* p) { return *p; }
+  MLX_SIMD_FN V get(const P* p) { return load<D>(p); }
+  MLX_SIMD_FN void put(P* p, V x) { store(p, x); }
+};
+struct Complex64 {
+  typedef complex64_t T;
+  typedef complex64_t P;
+  typedef C V;
+  static constexpr int lanes = 32, width = simd::width;
+  MLX_SIMD_FN V at(const T* p) {
+    const float* q = (const float*)p;
+    C z;
+    simd::split(load<F>(q), load<F>(q + width), z.re, z.im);
+    return z;
+  }
+  MLX_SIMD_FN P one(const T* p) { return *p; }
+  MLX_SIMD_FN V get(const P* p) { return at(p); }
+  MLX_SIMD_FN void put(P* p, V z) {
+    F a, b;
+    simd::join(z.re, z.im, a, b);
+    store((float*)p, a);
+    store((float*)p + width, b);
+  }
+};
+
+// ---- accumulators across blocks ----
+
+struct WideComplex {
+  double re, im;
+};
+
+// How a partial result enters a total, and totals each other. Same: the type of the partial result.
+template <typename Mo, typename A>
+struct Same {
+  typedef A Total;
+  static Total identity() { return Mo::template identity<A>(); }
+  static Total widen(A x) { return x; }
+  static Total combine(A a, A b) { return Mo::combine(a, b); }
+};
+template <typename Mo>
+struct Wide {
+  typedef double Total;
+  static Total identity() { return Mo::template identity<double>(); }
+  static Total widen(double x) { return x; }
+  static Total combine(double a, double b) { return Mo::combine(a, b); }
+};
+struct WideComplexSum {
+  typedef WideComplex Total;
+  static Total identity() { return {0, 0}; }
+  static Total widen(complex64_t x) { return {x.re, x.im}; }
+  static Total combine(Total a, Total b) { return {a.re + b.re, a.im + b.im}; }
+};
+
+template <typename A>
+void start(void* totals, int64_t n) {
+  typedef typename A::Total T;
+  for (int64_t i = 0; i < n; ++i) ((T*)totals)[i] = A::identity();
+}
+
+template <typename A>
+void merge(void* totals, const void* later, int64_t n) {
+  typedef typename A::Total T;
+  T* a = (T*)totals;
+  const T* b = (const T*)later;
+  for (int64_t i = 0; i < n; ++i) a[i] = A::combine(a[i], b[i]);
+}
+
+// ---- vector loops ----
+
+// Folds up to block_size elements.
+template <typename Mo, typename E>
+typename E::P fold(const typename E::T* x, int64_t n) {
+  typedef typename E::P P;
+  typedef typename E::V V;
+  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
+  if (n < lanes) {
+    P t = Mo::template identity<P>();
+    for (int64_t i = 0; i < n; ++i) t = Mo::combine(t, E::one(x + i));
+    return t;
+  }
+  V acc[k];
+  for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
+  int64_t i = lanes;
+  for (; i + lanes <= n; i += lanes) {
+    for (int u = 0; u < k; ++u) acc[u] = Mo::combine(acc[u], E::at(x + i + u * w));
+  }
+  P lane[lanes];
+  if (i < n) {
+    for (int u = 0; u < k; ++u) E::put(lane + u * w, acc[u]);
+    for (int64_t j = 0; i + j < n; ++j) lane[j] = Mo::combine(lane[j], E::one(x + i + j));
+    for (int u = 0; u < k; ++u) acc[u] = E::get(lane + u * w);
+  }
+  for (int h = k / 2; h > 0; h /= 2) {
+    for (int u = 0; u < h; ++u) acc[u] = Mo::combine(acc[u], acc[u + h]);
+  }
+  E::put(lane, acc[0]);
+  for (int h = w / 2; h > 0; h /= 2) {
+    for (int j = 0; j < h; ++j) lane[j] = Mo::combine(lane[j], lane[j + h]);
+  }
+  return lane[0];
+}
+
+template <typename Mo, typename E, typename A>
+void row(const void* px, int64_t n, void* total) {
+  const auto* x = (const typename E::T*)px;
+  auto* t = (typename A::Total*)total;
+  for (int64_t i = 0; i < n; i += block_size) {
+    int64_t m = n - i < block_size ? n - i : block_size;
+    *t = A::combine(*t, A::widen(fold<Mo, E>(x + i, m)));
+  }
+}
+
+// part[j] joined by the elements of `rows` (at least one) rows; the first row replaces part.
+template <typename Mo, typename E>
+void fold_rows(const typename E::T* x, int64_t stride, int64_t rows, int64_t n,
+               typename E::P* part) {
+  constexpr int w = E::width;
+  int64_t body = n & ~int64_t(w - 1), r = 1;
+  for (int64_t j = 0; j < body; j += w) E::put(part + j, E::at(x + j));
+  for (int64_t j = body; j < n; ++j) part[j] = E::one(x + j);
+  for (; r + 4 <= rows; r += 4) {
+    const typename E::T *a = x + r * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (int64_t j = 0; j < body; j += w) {
+      auto y = Mo::combine(Mo::combine(E::at(a + j), E::at(b + j)),
+                           Mo::combine(E::at(c + j), E::at(d + j)));
+      E::put(part + j, Mo::combine(E::get(part + j), y));
+    }
+    for (int64_t j = body; j < n; ++j) {
+      auto y = Mo::combine(Mo::combine(E::one(a + j), E::one(b + j)),
+                           Mo::combine(E::one(c + j), E::one(d + j)));
+      part[j] = Mo::combine(part[j], y);
+    }
+  }
+  for (; r < rows; ++r) {
+    const typename E::T* a = x + r * stride;
+    for (int64_t j = 0; j < body; j += w)
+      E::put(part + j, Mo::combine(E::get(part + j), E::at(a + j)));
+    for (int64_t j = body; j < n; ++j) part[j] = Mo::combine(part[j], E::one(a + j));
+  }
+}
+
+template <typename Mo, typename E, typename A>
+void columns(const void* px, int64_t stride, int64_t rows, int64_t n, void* totals) {
+  const auto* x = (const typename E::T*)px;
+  auto* t = (typename A::Total*)totals;
+  typename E::P part[strip_size];
+  for (int64_t j = 0; j < n; j += strip_size) {
+    int64_t m = n - j < strip_size ? n - j : strip_size;
+    for (int64_t r = 0; r < rows; r += block_rows) {
+      int64_t k = rows - r < block_rows ? rows - r : block_rows;
+      fold_rows<Mo, E>(x + r * stride + j, stride, k, m, part);
+      for (int64_t i = 0; i < m; ++i) t[j + i] = A::combine(t[j + i], A::widen(part[i]));
+    }
+  }
+}
+
+// ---- plain loops ----
+
+// Values of T as they enter an accumulator.
+template <typename T, typename A>
+struct Plain {
+  typedef T Stored;
+  MLX_SIMD_FN A one(T x) { return A(x); }
+};
+
+template <typename Mo, typename E, typename A>
+void plain_row(const void* px, int64_t n, void* total) {
+  typedef typename A::Total T;
+  const auto* x = (const typename E::Stored*)px;
+  T t = *(T*)total;
+  for (int64_t i = 0; i < n; ++i) t = Mo::combine(t, E::one(x[i]));
+  *(T*)total = t;
+}
+
+template <typename Mo, typename E, typename A>
+void plain_columns(const void* px, int64_t stride, int64_t rows, int64_t n, void* totals) {
+  typedef typename A::Total T;
+  const auto* x = (const typename E::Stored*)px;
+  T* t = (T*)totals;
+  for (int64_t r = 0; r < rows; ++r, x += stride) {
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) t[j] = Mo::combine(t[j], E::one(x[j]));
+  }
+}
+
+// ---- results ----
+
+// complex64 only narrows from the wide pair.
+template <typename Out>
+MLX_SIMD_FN Out narrow(double x) {
+  return scalar::convert<Out>(x);
+}
+template <typename Out>
+MLX_SIMD_FN Out narrow(float x) {
+  return scalar::convert<Out>(x);
+}
+template <typename Out>
+MLX_SIMD_FN Out narrow(WideComplex z) {
+  return m::make<Out>(float(z.re), float(z.im));
+}
+template <typename Out>
+MLX_SIMD_FN Out narrow(Out x) {
+  return x;
+}
+MLX_SIMD_FN double over(double x, double n) { return x / n; }
+MLX_SIMD_FN WideComplex over(WideComplex z, double n) { return {z.re / n, z.im / n}; }
+
+template <typename Total, typename Out>
+void finish(const void* totals, int64_t n, double, double, void* out) {
+  for (int64_t i = 0; i < n; ++i) ((Out*)out)[i] = narrow<Out>(((const Total*)totals)[i]);
+}
+template <typename Total, typename Out>
+void finish_mean(const void* totals, int64_t n, double count, double, void* out) {
+  for (int64_t i = 0; i < n; ++i)
+    ((Out*)out)[i] = narrow<Out>(over(((const Total*)totals)[i], count));
+}
+
+// ---- moments ----
+
+typedef monoid::MomentsOf<double> Moment;
+
+template <typename Out, bool root>
+void finish_moments(const void* totals, int64_t n, double, double degrees, void* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    double v = ((const Moment*)totals)[i].squares / degrees;
+    ((Out*)out)[i] = narrow<Out>(root ? __builtin_sqrt(v) : v);
+  }
+}
+
+// From sums of d = x - shift and d²; the shift is near the mean, so little cancels.
+MLX_SIMD_FN Moment moment_of(double n, double shift, double first, double second) {
+  double squares = second - first * first / n;
+  return {n, shift + first / n, squares < 0 ? 0 : squares};
+}
+
+template <typename E>
+void moments_row(const void* px, int64_t n, void* total) {
+  typedef typename E::P P;
+  typedef typename E::V V;
+  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
+  const auto* x = (const typename E::T*)px;
+  auto* t = (Moment*)total;
+  for (int64_t i = 0; i < n; i += block_size, x += block_size) {
+    int64_t m = n - i < block_size ? n - i : block_size, body = m & ~int64_t(lanes - 1);
+    P shift = fold<monoid::Sum, E>(x, m) / P(m);
+    V center = m::lit<V>(shift), first[k] = {}, second[k] = {};
+    for (int64_t j = 0; j < body; j += lanes) {
+      for (int u = 0; u < k; ++u) {
+        V d = E::at(x + j + u * w) - center;
+        first[u] += d;
+        second[u] += d * d;
+      }
+    }
+    P a[lanes], b[lanes];
+    for (int u = 0; u < k; ++u) E::put(a + u * w, first[u]), E::put(b + u * w, second[u]);
+    for (int64_t j = body; j < m; ++j) {
+      P d = E::one(x + j) - shift;
+      a[j - body] += d;
+      b[j - body] += d * d;
+    }
+    for (int h = lanes / 2; h > 0; h /= 2) {
+      for (int j = 0; j < h; ++j) a[j] += a[j + h], b[j] += b[j + h];
+    }
+    *t = monoid::Moments::combine(*t, moment_of(double(m), shift, a[0], b[0]));
+  }
+}
+
+template <typename E>
+void moments_strip(const typename E::T* x, int64_t stride, int64_t rows, int64_t n, Moment* t) {
+  typedef typename E::P P;
+  constexpr int w = E::width;
+  constexpr int64_t strip = strip_size / 2;
+  static_assert(strip_size % strip == 0);
+  P shift[strip], first[strip], second[strip];
+  int64_t body = n & ~int64_t(w - 1);
+  fold_rows<monoid::Sum, E>(x, stride, rows, n, shift);
+  for (int64_t j = 0; j < n; ++j) {
+    shift[j] /= P(rows);
+    first[j] = second[j] = 0;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto* a = x + r * stride;
+    for (int64_t j = 0; j < body; j += w) {
+      auto d = E::at(a + j) - E::get(shift + j);
+      E::put(first + j, E::get(first + j) + d);
+      E::put(second + j, E::get(second + j) + d * d);
+    }
+    for (int64_t j = body; j < n; ++j) {
+      P d = E::one(a + j) - shift[j];
+      first[j] += d;
+      second[j] += d * d;
+    }
+  }
+  for (int64_t j = 0; j < n; ++j)
+    t[j] = monoid::Moments::combine(t[j], moment_of(double(rows), shift[j], first[j], second[j]));
+}
+
+template <typename E>
+void moments_columns(const void* px, int64_t stride, int64_t rows, int64_t n, void* totals) {
+  const auto* x = (const typename E::T*)px;
+  constexpr int64_t strip = strip_size / 2;
+  for (int64_t j = 0; j < n; j += strip) {
+    int64_t m = n - j < strip ? n - j : strip;
+    for (int64_t r = 0; r < rows; r += block_rows) {
+      int64_t k = rows - r < block_rows ? rows - r : block_rows;
+      moments_strip<E>(x + r * stride + j, stride, k, m, (Moment*)totals + j);
+    }
+  }
+}
+
+struct MomentTotals {
+  typedef Moment Total;
+  static Total identity() { return {0, 0, 0}; }
+  static Total combine(Total a, Total b) { return monoid::Moments::combine(a, b); }
+};
+
+// ---- entries ----
+
+template <typename Mo, typename E, typename A, typename Out>
+constexpr ReduceKernel vector_kernel() {
+  typedef typename A::Total T;
+  return {sizeof(T), start<A>, row<Mo, E, A>, columns<Mo, E, A>, merge<A>, finish<T, Out>};
+}
+template <typename Mo, typename E, typename A, typename Out>
+constexpr ReduceKernel plain_kernel() {
+  typedef typename A::Total T;
+  return {sizeof(T), start<A>, plain_row<Mo, E, A>, plain_columns<Mo, E, A>,
+          merge<A>,  finish<T, Out>};
+}
+template <typename E, typename Out, bool root>
+constexpr ReduceKernel moments_kernel() {
+  return {sizeof(Moment),      start<MomentTotals>, moments_row<E>,
+          moments_columns<E>, merge<MomentTotals>, finish_moments<Out, root>};
+}
+
+}  // namespace
+
+void fill_float_reductions(ReduceTable& t);
+void fill_integer_reductions(ReduceTable& t);
+void fill_softmax(ReduceTable& t);
+
+}  // namespace cpu::MLX_SIMD_ISA
+}  // namespace mlx::core
