@@ -63,6 +63,9 @@ array triu(const array& a, int64_t k, StreamOrDevice s) {
 }
 
 array diagonal(const array& a, int64_t offset, int axis1, int axis2, StreamOrDevice s) {
+  if (a.ndim() < 2) {
+    fail<ValueError>("[diagonal] expected at least 2 dimensions, got shape {}", a.shape());
+  }
   int i = normalize_axis(axis1, a.ndim(), "diagonal");
   int j = normalize_axis(axis2, a.ndim(), "diagonal");
   if (i == j) {
@@ -101,10 +104,9 @@ array diag(const array& a, int64_t k, StreamOrDevice s) {
 
 array trace(const array& a, int64_t offset, int axis1, int axis2, std::optional<Dtype> dtype,
             StreamOrDevice s) {
-  array line = diagonal(a, offset, axis1, axis2, s);
+  array entries = diagonal(a, offset, axis1, axis2, s);
   int last = -1;
-  array total = sum(dtype ? astype(line, *dtype, s) : line, std::span<const int>(&last, 1), false, s);
-  return dtype ? astype(total, *dtype, s) : total;
+  return sum(dtype ? astype(entries, *dtype, s) : entries, std::span<const int>(&last, 1), false, s);
 }
 
 }  // namespace mlx::core
