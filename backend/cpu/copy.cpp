@@ -13,9 +13,9 @@ namespace mlx::core::cpu {
 namespace {
 
 constexpr int64_t cache_line = 64;
-constexpr int64_t unit_bytes = 64 << 10;      // of a block that is copied row by row
-constexpr int64_t grain_bytes = 256 << 10;    // least work worth another thread
-constexpr int64_t transpose_side = 8;         // of a block that is transposed, in tiles
+constexpr int64_t unit_bytes = 64 << 10;    // of a block that is copied row by row
+constexpr int64_t grain_bytes = 256 << 10;  // least work worth another thread
+constexpr int64_t transpose_side = 8;       // of a block that is transposed, in tiles
 
 // A matrix in both layouts, strides in elements.
 struct Block {

@@ -13,7 +13,7 @@ namespace mlx::core {
 
 namespace {
 
-constexpr int64_t index_run = 1024;        // indices resolved at a time
+constexpr int64_t index_run = 1024;         // indices resolved at a time
 constexpr int64_t unit_elements = 1 << 15;  // elements worth another thread
 constexpr int64_t column_width = 64;        // least columns of a row that a thread takes
 constexpr int64_t range_parts = 16;         // destination ranges with an owner each

@@ -68,19 +68,13 @@ void eval_cpu(const Reshape&, Inputs in, Outputs out, Encoder&) {
   copy_operand(in[0], to);
 }
 
-void eval_cpu(const Transpose& p, Inputs in, Outputs out, Encoder&) {
-  copy_view(p, in[0], out[0]);
-}
+void eval_cpu(const Transpose& p, Inputs in, Outputs out, Encoder&) { copy_view(p, in[0], out[0]); }
 
-void eval_cpu(const Broadcast& p, Inputs in, Outputs out, Encoder&) {
-  copy_view(p, in[0], out[0]);
-}
+void eval_cpu(const Broadcast& p, Inputs in, Outputs out, Encoder&) { copy_view(p, in[0], out[0]); }
 
 void eval_cpu(const Slice& p, Inputs in, Outputs out, Encoder&) { copy_view(p, in[0], out[0]); }
 
-void eval_cpu(const AsStrided& p, Inputs in, Outputs out, Encoder&) {
-  copy_view(p, in[0], out[0]);
-}
+void eval_cpu(const AsStrided& p, Inputs in, Outputs out, Encoder&) { copy_view(p, in[0], out[0]); }
 
 void eval_cpu(const View&, Inputs in, Outputs out, Encoder&) {
   Operand to = out[0];

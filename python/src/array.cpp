@@ -5,6 +5,7 @@
 #include "python/src/array_slots.h"
 #include "python/src/convert.h"
 #include "python/src/errors.h"
+#include "python/src/indexing.h"
 #include "python/src/interop.h"
 
 namespace mlx::core {
@@ -79,6 +80,8 @@ const PyType_Slot* slots() {
                                     slot(Py_nb_index, to_index),
                                     slot(Py_mp_length, length),
                                     slot(Py_sq_length, length),
+                                    slot(Py_mp_subscript, array_subscript),
+                                    slot(Py_mp_ass_subscript, array_assign_subscript),
                                     slot(Py_bf_getbuffer, get_buffer),
                                     slot(Py_bf_releasebuffer, release_buffer)};
   append_operator_slots(s);

@@ -131,6 +131,10 @@ AxisSlice parse_slice(nb::handle slice, int64_t n) {
 }
 
 int64_t parse_integer(int64_t i, int64_t n, int axis, const array& a) {
+  if (n == 0) {
+    fail<ValueError>("[index] axis {} of shape {} is empty, there is no element {}", axis,
+                     a.shape(), i);
+  }
   if (i < -n || i >= n) {
     fail<IndexError>("[index] index {} is out of range for axis {} of shape {}", i, axis,
                      a.shape());
@@ -258,8 +262,8 @@ array set_masked(const array& a, const array& mask, nb::handle value) {
     fits = mask.shape()[i] == a.shape()[i];
   }
   if (!fits) {
-    fail<ValueError>("[setitem] a mask of shape {} does not fit an array of shape {}",
-                     mask.shape(), a.shape());
+    fail<ValueError>("[setitem] a mask of shape {} does not fit an array of shape {}", mask.shape(),
+                     a.shape());
   }
   if (value.is_none()) {
     fail<TypeError>("[setitem] expected an array or a number to assign, got None");
@@ -303,15 +307,13 @@ array set_item(const array& a, nb::handle key, nb::handle value) {
   array part = strided_slice(a, s.start, s.step, s.count);
   // New axes are left out of the updates: a gather of the same selection has their shape.
   Shape shape = gather(part, s.indices, s.axes, s.position).shape();
-  array updated =
-      scatter(part, s.indices, reshape(v, std::move(shape)), s.axes, s.position);
+  array updated = scatter(part, s.indices, reshape(v, std::move(shape)), s.axes, s.position);
   return s.sliced(a) ? slice_update(a, updated, s.start, s.step) : updated;
 }
 
 PyObject* array_subscript(PyObject* self, PyObject* key) {
-  return guarded<PyObject*>(nullptr, [&] {
-    return wrap(get_item(*as_array(self), key)).release().ptr();
-  });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return wrap(get_item(*as_array(self), key)).release().ptr(); });
 }
 
 int array_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {

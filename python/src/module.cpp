@@ -36,6 +36,9 @@ NB_MODULE(core, m) {
   bind_memory(m);
   bind_eval(m);
   bind_elementwise(m);
+  bind_shape(m);
+  bind_creation(m);
+  bind_index(m);
 }
 
 }  // namespace mlx::core

@@ -10,9 +10,10 @@ namespace mlx::core {
 
 namespace {
 
-// A Python int or float, kept apart: their dtypes differ.
+// A Python int or float, kept apart: their dtypes differ. A bool is refused once the call is made.
 struct Number {
   bool whole = true;
+  bool boolean = false;
   int64_t integer = 0;
   double real = 0;
 
@@ -38,8 +39,11 @@ struct type_caster<mlx::core::Number> {
       value.real = PyFloat_AsDouble(src.ptr());
       return true;
     }
-    if (PyBool_Check(src.ptr()) || !mlx::core::load_index(src, value.integer, overflow) ||
-        overflow) {
+    if (PyBool_Check(src.ptr())) {
+      value.boolean = true;
+      return true;
+    }
+    if (!mlx::core::load_index(src, value.integer, overflow) || overflow) {
       return false;
     }
     value.real = double(value.integer);
@@ -64,8 +68,11 @@ double real_value(nb::handle h) {
 
 array range(const Number& start, const Number& stop, const Number& step, std::optional<Dtype> dtype,
             const StreamArg& s) {
-  Dtype t = dtype ? *dtype
-                  : promote_types(promote_types(start.dtype(), stop.dtype()), step.dtype());
+  if (start.boolean || stop.boolean || step.boolean) {
+    fail<ValueError>("[arange] expected ints or floats, got a bool");
+  }
+  Dtype t =
+      dtype ? *dtype : promote_types(promote_types(start.dtype(), stop.dtype()), step.dtype());
   if (!start.whole || !stop.whole || !step.whole || step.integer == 0 || t.is_bool()) {
     return arange(start.real, stop.real, step.real, t, s);
   }
@@ -78,16 +85,17 @@ array range(const Number& start, const Number& stop, const Number& step, std::op
   if (count > INT32_MAX) {
     fail<ValueError>("[arange] a range of {} elements is too long", double(count));
   }
-  return arange(array::from_int(start.integer, t), array::from_int(step.integer, t),
-                int64_t(count), s);
+  return arange(array::from_int(start.integer, t), array::from_int(step.integer, t), int64_t(count),
+                s);
 }
 
 void bind_arange(nb::module_& m) {
+  static constexpr Number one{true, false, 1, 1.0};
   m.def(
       "arange",
       [](const Number& start, std::optional<Number> stop, std::optional<Number> step,
          std::optional<Dtype> dtype, const StreamArg& s) {
-        Number one{true, 1, 1.0}, zero{};
+        Number zero;
         return stop ? range(start, *stop, step.value_or(one), dtype, s)
                     : range(zero, start, step.value_or(one), dtype, s);
       },
@@ -103,9 +111,7 @@ void bind_arange(nb::module_& m) {
   m.def(
       "arange",
       [](const Number& stop, std::optional<Number> step, std::optional<Dtype> dtype,
-         const StreamArg& s) {
-        return range(Number{}, stop, step.value_or(Number{true, 1, 1.0}), dtype, s);
-      },
+         const StreamArg& s) { return range(Number{}, stop, step.value_or(one), dtype, s); },
       "stop"_a, "step"_a.none() = nb::none(), "dtype"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none());
   m.def(
@@ -282,8 +288,7 @@ void bind_diagonals(nb::module_& m) {
         return nb::tuple(nb::cast(meshgrid(arrays, sparse ? Grid::sparse : Grid::dense,
                                            indexing == "xy" ? GridOrder::xy : GridOrder::ij, s)));
       },
-      "arrays"_a, nb::kw_only(), "sparse"_a = false, "indexing"_a = "xy",
-      "stream"_a = nb::none(),
+      "arrays"_a, nb::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = nb::none(),
       nb::sig("def meshgrid(*arrays: array, sparse: bool = False, indexing: str = 'xy', "
               "stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> "
               "tuple[array, ...]"),

@@ -1,7 +1,6 @@
 // take, take_along_axis, put_along_axis.
-#include "mlx/ops/index/index.h"
-
 #include "mlx/error.h"
+#include "mlx/ops/index/index.h"
 #include "mlx/ops/shape/shape.h"
 #include "python/src/bindings.h"
 
@@ -57,10 +56,10 @@ void bind_index(nb::module_& m) {
           return put_along_axis(a, indices, values, *axis, s);
         }
         array flat = reshape(a, Shape{a.size()}, s);
-        return reshape(put_along_axis(flat, reshape(indices, Shape{indices.size()}, s),
-                                      values.ndim() > 1 ? reshape(values, Shape{-1}, s) : values,
-                                      0, s),
-                       a.shape(), s);
+        return reshape(
+            put_along_axis(flat, reshape(indices, Shape{indices.size()}, s),
+                           values.ndim() > 1 ? reshape(values, Shape{-1}, s) : values, 0, s),
+            a.shape(), s);
       },
       nb::arg(), "indices"_a, "values"_a, "axis"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none(),

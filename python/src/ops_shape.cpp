@@ -1,9 +1,8 @@
 // The shape family: changes of shape and order, joins, splits, padding.
-#include "mlx/ops/shape/shape.h"
-
-#include <variant>
+#include <nanobind/stl/variant.h>
 
 #include "mlx/error.h"
+#include "mlx/ops/shape/shape.h"
 #include "python/src/convert.h"
 
 namespace mlx::core {
@@ -109,12 +108,11 @@ void bind_reshapes(nb::module_& m) {
       "Raises:\n    ValueError: a position is given twice.\n    AxisError: a position is out of "
       "range.\n\n"
       "Example:\n    >>> mx.expand_dims(mx.ones(3), (0, 2)).shape\n    (1, 3, 1)");
-  auto at_least = [&](const char* name, array (*f)(const array&, StreamOrDevice),
-                      const char* doc) {
-    std::string signature =
-        format("def {}(*arys: array, stream: Stream | ThreadLocalStream | Device | DeviceType | "
-               "None = None) -> array | list[array]",
-               name);
+  auto at_least = [&](const char* name, array (*f)(const array&, StreamOrDevice), const char* doc) {
+    std::string signature = format(
+        "def {}(*arys: array, stream: Stream | ThreadLocalStream | Device | DeviceType | "
+        "None = None) -> array | list[array]",
+        name);
     m.def(
         name,
         [f](const nb::args& args, const StreamArg& s) -> nb::object {
@@ -152,9 +150,8 @@ void bind_orders(nb::module_& m) {
         "Example:\n    >>> mx.transpose(mx.ones((2, 3, 4)), (2, 0, 1)).shape\n    (4, 2, 3)");
   m.attr("permute_dims") = m.attr("transpose");
   m.def(
-      "matrix_transpose",
-      [](const array& a, const StreamArg& s) { return matrix_transpose(a, s); }, nb::arg(),
-      nb::kw_only(), "stream"_a = nb::none(),
+      "matrix_transpose", [](const array& a, const StreamArg& s) { return matrix_transpose(a, s); },
+      nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
       "The last two axes swapped.\n\n"
       "Raises:\n    ValueError: fewer than 2 dimensions.\n\n"
       "Example:\n    >>> mx.matrix_transpose(mx.ones((2, 3, 4))).shape\n    (2, 4, 3)");
@@ -182,7 +179,8 @@ void bind_orders(nb::module_& m) {
       },
       nb::arg(), "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
       "The elements in reverse order along the given axes, by default all.\n\n"
-      "Raises:\n    ValueError: an axis is given twice.\n    AxisError: an axis is out of range.\n\n"
+      "Raises:\n    ValueError: an axis is given twice.\n    AxisError: an axis is out of "
+      "range.\n\n"
       "Example:\n    >>> mx.flip(mx.arange(3))\n    array([2, 1, 0], dtype=int32)");
   m.def(
       "roll",
@@ -380,8 +378,8 @@ void bind_pad(nb::module_& m) {
           low.push_back(before);
           high.push_back(behind);
         }
-        return pad(a, all_axes(a), low, high, to_array(constant_values, a.dtype()),
-                   pad_mode(mode), s);
+        return pad(a, all_axes(a), low, high, to_array(constant_values, a.dtype()), pad_mode(mode),
+                   s);
       },
       nb::arg(), "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0, nb::kw_only(),
       "stream"_a = nb::none(),
@@ -425,7 +423,9 @@ void bind_layouts(nb::module_& m) {
       "Example:\n    >>> mx.contiguous(mx.ones((2, 3)).T).shape\n    (3, 2)");
   m.def(
       "view",
-      [](const ArrayArg& a, Dtype dtype, const StreamArg& s) { return view(to_array(a), dtype, s); },
+      [](const ArrayArg& a, Dtype dtype, const StreamArg& s) {
+        return view(to_array(a), dtype, s);
+      },
       nb::arg(), "dtype"_a, nb::kw_only(), "stream"_a = nb::none(),
       "The bits of ``a`` as elements of another dtype; the last axis scales by the sizes.\n\n"
       "Raises:\n    ValueError: the last axis does not hold whole elements.\n\n"
@@ -489,10 +489,7 @@ void bind_shape_methods(nb::class_<array> c) {
            "stream"_a = nb::none(), "See :func:`mlx.core.split`.")
       .def(
           "view", [](const array& a, Dtype dtype, const StreamArg& s) { return view(a, dtype, s); },
-          "dtype"_a, nb::kw_only(), "stream"_a = nb::none(), "See :func:`mlx.core.view`.")
-      .def_prop_ro(
-          "mT", [](const array& a) { return matrix_transpose(a); },
-          "The array with its last two axes swapped.");
+          "dtype"_a, nb::kw_only(), "stream"_a = nb::none(), "See :func:`mlx.core.view`.");
 }
 
 }  // namespace

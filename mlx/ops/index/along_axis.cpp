@@ -126,9 +126,9 @@ std::vector<array> ScatterAxis::vjp(const std::vector<array>& inputs,
         counts = logical_and(greater_equal(i, negative(n)), less(i, n));
       } else {
         // Only the update that was written last has an effect.
-        array number = reshape(
-            arange(array::from_int(0, int64), array::from_int(1, int64), index.size()),
-            index.shape());
+        array number =
+            reshape(arange(array::from_int(0, int64), array::from_int(1, int64), index.size()),
+                    index.shape());
         array none = full(inputs[0].shape(), array::from_int(-1, int64), int64);
         array winner = put_along_axis(none, index, number, axis);
         counts = equal(take_along_axis(winner, index, axis), number);

@@ -54,8 +54,7 @@ Indexing prepare(std::string_view op, const array& a, std::span<const array> ind
   }
   for (size_t k = 0; k < indices.size(); ++k) {
     if (a.shape()[x.axes[k]] == 0 && element_count(x.shape) > 0) {
-      fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, x.axes[k],
-                       a.shape());
+      fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, x.axes[k], a.shape());
     }
     x.indices.push_back(broadcast_to(indices[k], x.shape, s));
   }
@@ -183,14 +182,13 @@ std::vector<array> Scatter::vjp(const std::vector<array>& inputs,
       result.push_back(gather_or_zero(g, indices));
     } else {
       // Only the update that was written last has an effect.
-      array number = reshape(arange(array::from_int(0, int64), array::from_int(1, int64),
-                                    inputs[1].size()),
-                             inputs[1].shape());
+      array number =
+          reshape(arange(array::from_int(0, int64), array::from_int(1, int64), inputs[1].size()),
+                  inputs[1].shape());
       array winner = scatter(full(inputs[0].shape(), array::from_int(-1, int64), int64), indices,
                              number, axes, position);
       array won = equal(gather(winner, indices, axes, position), number);
-      result.push_back(
-          where(won, gather(g, indices, axes, position), array(0.0, g.dtype())));
+      result.push_back(where(won, gather(g, indices, axes, position), array(0.0, g.dtype())));
     }
   }
   return result;
@@ -231,9 +229,9 @@ VmapResult Scatter::vmap(const std::vector<array>& inputs, const std::vector<int
   array updates = lanes_first(inputs[1], mapped[1], lanes, stream);
   bool same_indices = std::all_of(mapped.begin() + 2, mapped.end(), [](int m) { return m < 0; });
   if (same_indices) {
-    return {{scatter_with(mode, x, tail(inputs, 2), updates, behind_lanes(axes), position + 1,
-                          stream)},
-            {0}};
+    return {
+        {scatter_with(mode, x, tail(inputs, 2), updates, behind_lanes(axes), position + 1, stream)},
+        {0}};
   }
   Axes all = behind_lanes(axes);
   all.insert(all.begin(), 0);
@@ -249,8 +247,7 @@ array gather(const array& a, std::span<const array> indices, Axes axes, int posi
   std::vector<array> inputs{a};
   inputs.insert(inputs.end(), x.indices.begin(), x.indices.end());
   return array::make(std::move(shape), a.dtype(),
-                     Ref<Primitive>(new Gather(std::move(x.axes), position)), inputs,
-                     to_stream(s));
+                     Ref<Primitive>(new Gather(std::move(x.axes), position)), inputs, to_stream(s));
 }
 
 array scatter(const array& a, std::span<const array> indices, const array& updates, Axes axes,

@@ -24,7 +24,9 @@ class AsStrided final : public PrimitiveOf<AsStrided, PrimitiveId::AsStrided> {
   Placement placement() const override { return Placement::view; }
   bool view(const Operand& input, ShapeView shape, Strides& strides,
             int64_t& offset) const override;
-  bool same(const AsStrided& o) const { return shape == o.shape && strides == o.strides && offset == o.offset; }
+  bool same(const AsStrided& o) const {
+    return shape == o.shape && strides == o.strides && offset == o.offset;
+  }
 
   const Shape shape;
   const Strides strides;

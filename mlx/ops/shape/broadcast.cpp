@@ -56,9 +56,8 @@ array broadcast_to(const array& a, Shape shape, StreamOrDevice s) {
   if (common != shape) {
     fail<ValueError>("[broadcast_to] shape {} cannot be broadcast to {}", a.shape(), shape);
   }
-  return array::make(std::move(common), a.dtype(),
-                     Ref<Primitive>(new Broadcast(std::move(shape))), std::span(&a, 1),
-                     to_stream(s));
+  return array::make(std::move(common), a.dtype(), Ref<Primitive>(new Broadcast(std::move(shape))),
+                     std::span(&a, 1), to_stream(s));
 }
 
 std::vector<array> broadcast_arrays(std::span<const array> arrays, StreamOrDevice s) {
@@ -76,8 +75,7 @@ std::vector<array> broadcast_arrays(std::span<const array> arrays, StreamOrDevic
 array repeat(const array& a, int64_t repeats, int axis, StreamOrDevice s) {
   int at = normalize_axis(axis, a.ndim(), "repeat");
   if (repeats < 0) {
-    fail<ValueError>("[repeat] expected a number of repeats that is not negative, got {}",
-                     repeats);
+    fail<ValueError>("[repeat] expected a number of repeats that is not negative, got {}", repeats);
   }
   Shape result = a.shape();
   if (__builtin_mul_overflow(result[at], repeats, &result[at])) {

@@ -102,8 +102,7 @@ array concatenate(std::span<const array> arrays, int axis, StreamOrDevice s) {
   for (const array& a : arrays) {
     parts.push_back(astype(a, t, s));
   }
-  return array::make(std::move(shape), t, Ref<Primitive>(new Concatenate(at)), parts,
-                     to_stream(s));
+  return array::make(std::move(shape), t, Ref<Primitive>(new Concatenate(at)), parts, to_stream(s));
 }
 
 array stack(std::span<const array> arrays, int axis, StreamOrDevice s) {

@@ -48,9 +48,10 @@ array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice
     fail<ValueError>("[arange] bool is no dtype for a range");
   }
   if (!std::isfinite(start) || !std::isfinite(stop) || std::isnan(step) || step == 0) {
-    fail<ValueError>("[arange] expected a finite start and stop and a step that is not 0, got "
-                     "start {}, stop {}, step {}",
-                     start, stop, step);
+    fail<ValueError>(
+        "[arange] expected a finite start and stop and a step that is not 0, got "
+        "start {}, stop {}, step {}",
+        start, stop, step);
   }
   double length = std::max(0.0, std::ceil((stop - start) / step));
   if (std::isinf(step)) {  // the first element is there if the step leads towards stop

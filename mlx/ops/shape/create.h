@@ -14,8 +14,10 @@ class Arange final : public PrimitiveOf<Arange, PrimitiveId::Arange> {
   VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& mapped,
                   Stream stream) const override;
   std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
-  bool same(const Arange& o) const { return dtype == o.dtype && count == o.count && std::equal(start, start + 8, o.start) &&
-           std::equal(step, step + 8, o.step); }
+  bool same(const Arange& o) const {
+    return dtype == o.dtype && count == o.count && std::equal(start, start + 8, o.start) &&
+           std::equal(step, step + 8, o.step);
+  }
 
   const Dtype dtype;
   const int64_t count;

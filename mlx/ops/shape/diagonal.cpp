@@ -106,7 +106,8 @@ array trace(const array& a, int64_t offset, int axis1, int axis2, std::optional<
             StreamOrDevice s) {
   array entries = diagonal(a, offset, axis1, axis2, s);
   int last = -1;
-  return sum(dtype ? astype(entries, *dtype, s) : entries, std::span<const int>(&last, 1), false, s);
+  return sum(dtype ? astype(entries, *dtype, s) : entries, std::span<const int>(&last, 1), false,
+             s);
 }
 
 }  // namespace mlx::core

@@ -41,8 +41,7 @@ array pad_axis(const array& a, int axis, int64_t low, int64_t high, PadMode mode
 array pad(const array& a, std::span<const int> axes, ShapeView low, ShapeView high,
           const array& value, PadMode mode, StreamOrDevice s) {
   if (low.size() != axes.size() || high.size() != axes.size()) {
-    fail<ValueError>("[pad] expected a pair of widths for each of {} axes",
-                     int64_t(axes.size()));
+    fail<ValueError>("[pad] expected a pair of widths for each of {} axes", int64_t(axes.size()));
   }
   normalize_axes(axes, a.ndim(), "pad");
   Shape start(size_t(a.ndim()), 0), shape = a.shape();

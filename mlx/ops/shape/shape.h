@@ -21,7 +21,7 @@ MLX_API array at_least_1d(const array& a, StreamOrDevice s = {});
 MLX_API array at_least_2d(const array& a, StreamOrDevice s = {});
 MLX_API array at_least_3d(const array& a, StreamOrDevice s = {});
 MLX_API array transpose(const array& a, std::span<const int> axes, StreamOrDevice s = {});
-MLX_API array transpose(const array& a, StreamOrDevice s = {});  // reverses the axes
+MLX_API array transpose(const array& a, StreamOrDevice s = {});         // reverses the axes
 MLX_API array matrix_transpose(const array& a, StreamOrDevice s = {});  // the last two
 MLX_API array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s = {});
 MLX_API array moveaxis(const array& a, int source, int destination, StreamOrDevice s = {});
@@ -54,7 +54,8 @@ MLX_API array slice_update(const array& a, const array& update, Shape start, Sha
 
 MLX_API array concatenate(std::span<const array> arrays, int axis = 0, StreamOrDevice s = {});
 MLX_API array stack(std::span<const array> arrays, int axis = 0, StreamOrDevice s = {});
-MLX_API std::vector<array> split(const array& a, int64_t sections, int axis = 0, StreamOrDevice s = {});
+MLX_API std::vector<array> split(const array& a, int64_t sections, int axis = 0,
+                                 StreamOrDevice s = {});
 MLX_API std::vector<array> split(const array& a, ShapeView indices, int axis = 0,
                                  StreamOrDevice s = {});
 MLX_API std::vector<array> unstack(const array& a, int axis = 0, StreamOrDevice s = {});
@@ -83,8 +84,10 @@ MLX_API array arange(double start, double stop, double step, Dtype dtype, Stream
 MLX_API array arange(const array& start, const array& step, int64_t count, StreamOrDevice s = {});
 MLX_API array linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                        Dtype dtype = float32, StreamOrDevice s = {});
-MLX_API array eye(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32, StreamOrDevice s = {});
-MLX_API array tri(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32, StreamOrDevice s = {});
+MLX_API array eye(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32,
+                  StreamOrDevice s = {});
+MLX_API array tri(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32,
+                  StreamOrDevice s = {});
 MLX_API array tril(const array& a, int64_t k = 0, StreamOrDevice s = {});
 MLX_API array triu(const array& a, int64_t k = 0, StreamOrDevice s = {});
 MLX_API array diag(const array& a, int64_t k = 0, StreamOrDevice s = {});

@@ -17,8 +17,7 @@ Shape with_front(ShapeView shape, int64_t value) {
 
 void check_region(std::string_view op, ShapeView shape, ShapeView start, ShapeView step,
                   ShapeView count) {
-  if (start.size() != shape.size() || step.size() != shape.size() ||
-      count.size() != shape.size()) {
+  if (start.size() != shape.size() || step.size() != shape.size() || count.size() != shape.size()) {
     fail<ValueError>("[{}] expected a start, a step and a size for each axis of shape {}", op,
                      shape);
   }
@@ -182,8 +181,7 @@ array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevi
   return strided_slice(a, std::move(first), std::move(step), std::move(count), s);
 }
 
-array slice_update(const array& a, const array& update, Shape start, Shape step,
-                   StreamOrDevice s) {
+array slice_update(const array& a, const array& update, Shape start, Shape step, StreamOrDevice s) {
   check_region("slice_update", a.shape(), start, step, update.shape());
   array value = astype(update, a.dtype(), s);
   if (value.size() == 0) {
