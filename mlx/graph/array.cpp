@@ -162,7 +162,7 @@ array array::make(Shape shape, Dtype dtype, Ref<Primitive> primitive, std::span<
   n->primitive = std::move(primitive);
   n->inputs.reserve(inputs.size());
   for (const array& x : inputs) {
-    n->tracer |= x.node_->tracer;
+    n->tracer = std::max(n->tracer, x.node_->tracer);
     n->inputs.push_back(x);
   }
   return a;
@@ -228,15 +228,15 @@ array array::placeholder(Shape shape, Dtype dtype) {
   int64_t size = element_count(shape, "array");
   array a = adopt(new Node(std::move(shape), dtype));
   a.node_->size = size;
-  a.node_->tracer = true;
+  a.node_->tracer = 1;
   return a;
 }
 
 const Shape& array::shape() const { return node_->shape; }
 int64_t array::size() const { return node_->size; }
 Dtype array::dtype() const { return node_->dtype; }
-bool array::is_tracer() const { return node_->tracer; }
-void array::set_tracer(bool on) { node_->tracer = on; }
+uint8_t array::tracer() const { return node_->tracer; }
+void array::set_tracer(uint8_t level) { node_->tracer = level; }
 
 const Strides& array::strides() const {
   eval();

@@ -99,8 +99,9 @@ class MLX_API array {
 
   Node* node() const { return node_; }
   bool same_node(const array& o) const { return node_ == o.node_; }
-  bool is_tracer() const;
-  void set_tracer(bool on);
+  // The level of the innermost transform that traces the value, 0 outside of all.
+  uint8_t tracer() const;
+  void set_tracer(uint8_t level);
 
  private:
   struct scalar_tag {};

@@ -398,13 +398,7 @@ void Evaluation::finish(Work& work) {
     Node& n = *out.node();
     n.sequence = work.sequence;
     if (!(n.tracer && tracing())) {
-      n.inputs.clear();
-      n.primitive.reset();
-      if (n.group) {
-        std::lock_guard lock(n.group->mutex);
-        n.group->outputs[n.output_index].node = nullptr;
-      }
-      n.group.reset();
+      detach_node(n);
     }
     // A view of a value that is still being computed is available with it.
     n.state.store(done ? NodeState::available : NodeState::encoded, std::memory_order_release);
@@ -448,6 +442,16 @@ void schedule(std::span<const array> arrays, Mode mode) {
 }
 
 }  // namespace
+
+void detach_node(Node& n) {
+  n.inputs.clear();
+  n.primitive.reset();
+  if (n.group) {
+    std::lock_guard lock(n.group->mutex);
+    n.group->outputs[n.output_index].node = nullptr;
+  }
+  n.group.reset();
+}
 
 void Task::bind_scalars() {
   for (Operand& o : inputs) {

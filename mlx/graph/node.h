@@ -36,7 +36,7 @@ struct Node {
   std::atomic<uint32_t> refs{1};
   std::atomic<NodeState> state{NodeState::built};
   Dtype dtype;
-  bool tracer = false;       // part of a transform's trace: keeps its inputs after evaluation
+  uint8_t tracer = 0;        // level of a transform's trace: keeps its inputs after evaluation
   bool row_contiguous = true;
   bool has_scalar = false;   // the value is `scalar`, there is no buffer
   uint16_t output_index = 0;
@@ -66,6 +66,9 @@ struct Node {
 
 // All outputs of the node's primitive in order; dead siblings come to life again.
 MLX_INTERNAL std::vector<array> outputs_of(const array& a);
+
+// An evaluated node forgets how it was computed.
+MLX_INTERNAL void detach_node(Node& n);
 
 // Guards claiming and every walk over nodes that are not part of the walker's own trace.
 MLX_INTERNAL std::mutex& graph_mutex();

@@ -84,6 +84,9 @@ class MLX_API Primitive {
   virtual VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& axes,
                           Stream stream) const;
 
+  // False: outputs are constants to grad, vjp and jvp, whatever they are computed from.
+  virtual bool differentiable() const { return true; }
+
   // Shapes of the outputs for these inputs.
   virtual std::vector<Shape> output_shapes(const std::vector<array>& inputs) const = 0;
 

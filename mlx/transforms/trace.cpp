@@ -1,6 +1,7 @@
 // Bookkeeping of active traces.
 #include "mlx/transforms/trace.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "mlx/error.h"
@@ -28,6 +29,8 @@ void check_async_evaluation_allowed() {
         "[async_eval] arrays cannot be scheduled inside a function that is transformed");
   }
 }
+
+uint8_t trace_level() { return uint8_t(std::min(depth, 255)); }
 
 TraceScope::TraceScope(Evaluation e) : evaluation_(e) {
   active.fetch_add(1);

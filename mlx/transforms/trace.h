@@ -1,6 +1,8 @@
 // What transforms tell the evaluator: whether any trace is active, and where evaluation is refused.
 #pragma once
 
+#include <cstdint>
+
 #include "mlx/api.h"
 
 namespace mlx::core {
@@ -13,6 +15,9 @@ MLX_INTERNAL void check_evaluation_allowed();
 
 // ValueError inside any trace of the calling thread.
 MLX_INTERNAL void check_async_evaluation_allowed();
+
+// Number of traces the calling thread is inside of, 255 at most: the level of their tracers.
+MLX_INTERNAL uint8_t trace_level();
 
 // Scope of a transform's trace.
 class MLX_INTERNAL TraceScope {

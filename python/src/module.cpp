@@ -39,6 +39,7 @@ NB_MODULE(core, m) {
   bind_shape(m);
   bind_creation(m);
   bind_index(m);
+  bind_transforms(m);
 }
 
 }  // namespace mlx::core

@@ -49,6 +49,7 @@ class Contiguous final : public PrimitiveOf<Contiguous, PrimitiveId::Contiguous>
 class StopGradient final : public PrimitiveOf<StopGradient, PrimitiveId::StopGradient> {
  public:
   std::string_view name() const override { return "StopGradient"; }
+  bool differentiable() const override { return false; }
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
                          const std::vector<array>& outputs) const override;
