@@ -105,11 +105,12 @@ void bind_io(nb::module_& m);
 
 namespace nanobind::detail {
 
+// nanobind adds "| None" to the names of arguments that take it.
 template <>
 struct type_caster<mlx::core::StreamArg> {
   NB_TYPE_CASTER(mlx::core::StreamArg,
                  const_name("mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | "
-                            "mlx.core.DeviceType | None"))
+                            "mlx.core.DeviceType"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     return src.is_none() || mlx::core::load_stream(src, value.value);
   }
@@ -119,7 +120,7 @@ struct has_arg_defaults<mlx::core::StreamArg> : std::true_type {};
 
 template <>
 struct type_caster<mlx::core::AxisArg> {
-  NB_TYPE_CASTER(mlx::core::AxisArg, const_name("int | collections.abc.Sequence[int] | None"))
+  NB_TYPE_CASTER(mlx::core::AxisArg, const_name("int | collections.abc.Sequence[int]"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     return src.is_none() || mlx::core::load_axes(src, value.value);
   }
