@@ -100,9 +100,9 @@ def main():
         alone=options.alone,
         log=options.json.with_suffix(".log"),
     )
-    rates = runner.measure_ceilings()
+    rates = runner.measure_ceilings(settings)
     rows, versions = runner.run(workloads, find_implementations(options), settings)
-    rates = ceilings.merge(rates, runner.measure_ceilings())
+    rates = ceilings.merge(rates, runner.measure_ceilings(settings))
     save(options.json, rows, versions, rates)
     title = f"{time.strftime('%Y-%m-%d')}, {options.machine}"
     command = f'make bench ARGS="{shlex.join(sys.argv[1:])}"'

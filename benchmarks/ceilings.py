@@ -2,12 +2,24 @@
 
 import json
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 MEGABYTES = 128
+
+
+def raise_priority():
+    """For a machine that is shared: the highest ordinary priority (needs root)."""
+    try:
+        for thread in os.listdir("/proc/self/task"):  # NumPy's BLAS has started some
+            os.setpriority(os.PRIO_PROCESS, int(thread), -20)
+        with open("/proc/self/autogroup", "w") as f:
+            f.write("-20")
+    except OSError as error:
+        print(f"priority: {error}", file=sys.stderr)
 
 
 def best_rate(amount, work, rounds=7):
@@ -69,4 +81,6 @@ def describe(ceilings):
 
 
 if __name__ == "__main__":
+    if "--alone" in sys.argv:
+        raise_priority()
     print(json.dumps(measure()))

@@ -13,6 +13,7 @@ import traceback
 
 import numpy as np
 
+from .ceilings import raise_priority
 from .frameworks import FRAMEWORKS, leaves
 from .workload import thinned
 from .workloads import by_name
@@ -81,16 +82,6 @@ def sample(case, calls):
         others = max(0.0, used / (t * os.cpu_count()))
     gc.enable()
     return t / calls, others
-
-
-def raise_priority():
-    """For a machine that is shared: the highest ordinary priority (needs root)."""
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-        with open("/proc/self/autogroup", "w") as f:
-            f.write("-20")
-    except OSError as error:
-        print(f"priority: {error}", file=sys.stderr)
 
 
 def missing(error):
