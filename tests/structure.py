@@ -275,9 +275,10 @@ def function_macros(tree):
 
 # ---- tables -----------------------------------------------------------------------------------
 
+# table: (macro of a row, where its oracle is)
 TABLES = {
-    "mlx/ops/elementwise/elementwise.def": "OP",
-    "mlx/ops/reduce/reduce.def": "REDUCE",
+    "mlx/ops/elementwise/elementwise.def": ("OP", "tests/python/reference.py"),
+    "mlx/ops/reduce/reduce.def": ("REDUCE", "tests/python/test_reduce.py"),
 }
 
 
@@ -290,21 +291,20 @@ def table_rows(text, macro):
 
 
 def reference_rows(text):
-    """First arguments of the calls row("name", …) in tests/python/reference.py."""
+    """First arguments of the calls row("name", …)."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            if isinstance(node.func, ast.Name) and isinstance(node.args[0].value, str):
+            if isinstance(node.func, ast.Name) and node.func.id == "row":
                 yield node.args[0].value
 
 
 def references(tree):
-    """Every row of the op tables has a reference in the tests."""
-    reference = "tests/python/reference.py"
-    if reference not in tree.paths:
-        return
-    known = set(reference_rows(tree.text(reference)))
-    for path, macro in TABLES.items():
-        for n, name in table_rows(tree.text(path), macro) if path in tree.paths else ():
+    """Every row of the op tables has an oracle row("name", …) in the tests."""
+    for path, (macro, reference) in TABLES.items():
+        if path not in tree.paths or reference not in tree.paths:
+            continue
+        known = set(reference_rows(tree.text(reference)))
+        for n, name in table_rows(tree.text(path), macro):
             if name not in known:
                 yield path, n, f"{name} has no row in {reference}"
 

@@ -93,7 +93,8 @@ def test_row_without_reference(find):
         "mlx/ops/reduce/reduce.def": "// Reductions.\nREDUCE(Sum, sum)\n",
     }
     assert find(files) == []  # nothing to compare with yet
-    found = find({"tests/python/reference.py": '"""R."""\nrow("sin", 1)\n'})
+    rows = '"""R."""\nrow("sin", 1)\nother("cos", 1)\n'
+    found = find({"tests/python/reference.py": rows, "tests/python/test_reduce.py": rows})
     assert [f.split(":")[:2] for f in found] == [
         ["mlx/ops/elementwise/elementwise.def", "3"],
         ["mlx/ops/reduce/reduce.def", "2"],
