@@ -195,19 +195,25 @@ def operands(op: Op, dtype: str, layout: str) -> list[tuple[mx.array, np.ndarray
     return [one(k) for k in range(op.arity)]
 
 
-def expected(op: Op, dtype: str, arrays: list[np.ndarray]) -> np.ndarray:
-    """The oracle's result for operands of `dtype`, in double precision or exact integers."""
+def expected(op: Op, dtype: str, arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The oracle's result for operands of `dtype`, in double precision or exact integers, and the
+    magnitude its error is relative to."""
     computed = numpy_dtype(op.computes_in(dtype))
     wide = [
         x if op.name == "where" and k == 0 else widened(x.astype(computed))
         for k, x in enumerate(arrays)
     ]
     with np.errstate(all="ignore"):
-        y = op.row.function(*wide)
-    return np.asarray(y)
+        y = np.asarray(op.row.function(*wide))
+        scale = np.abs(y) if kind_of(op.result_dtype(dtype)) in "fc" else np.zeros(y.shape)
+        if op.row.scale:
+            scale = np.maximum(scale, op.row.scale(*wide))
+    return y, scale
 
 
-def assert_close(got: mx.array, want: np.ndarray, dtype: str, ulp: float) -> None:
+def assert_close(
+    got: mx.array, want: np.ndarray, dtype: str, ulp: float, scale: np.ndarray
+) -> None:
     """`got` has the dtype and lies within `ulp` units in the last place of the exact value."""
     assert str(got.dtype) == f"mlx.core.{dtype}", (got.dtype, dtype)
     assert tuple(got.shape) == want.shape
@@ -223,10 +229,12 @@ def assert_close(got: mx.array, want: np.ndarray, dtype: str, ulp: float) -> Non
     same = (actual == rounded) | np.isnan(rounded)
     edge = np.abs(want) > 0.999 * float(ml_dtypes.finfo(numpy_dtype(dtype)).max)
     assert (same | finite | edge).all(), "infinities differ"
-    slack = np.maximum(np.abs(rounded) * EPSILON[dtype], TINY[dtype]) * ulp
+    slack = np.maximum(scale * EPSILON[dtype], TINY[dtype]) * ulp
     with np.errstate(all="ignore"):
         error = np.abs(actual - rounded)
     bad = finite & ~(error <= slack)
     if bad.any():
         i = np.argwhere(bad)[0]
-        raise AssertionError(f"at {tuple(i)}: got {actual[tuple(i)]!r}, expected {rounded[tuple(i)]!r}")
+        raise AssertionError(
+            f"at {tuple(i)}: got {actual[tuple(i)]!r}, expected {rounded[tuple(i)]!r}"
+        )

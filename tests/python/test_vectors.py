@@ -21,7 +21,13 @@ import pytest
 
 SPEC = json.loads((Path(__file__).parent / "data/vectors.json").read_text())
 AREAS = sorted({v["area"] for v in SPEC["vectors"]})
-TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-6, "float64": 1e-12, "complex64": 2e-6}
+TOLERANCE = {
+    "float16": 4e-3,
+    "bfloat16": 3e-2,
+    "float32": 2e-6,
+    "float64": 1e-12,
+    "complex64": 2e-6,
+}
 
 # area -> {expression: why our result is another}
 DIFFERS: dict[str, dict[str, str]] = {}
@@ -137,9 +143,7 @@ def replay(vector, namespace):
 @pytest.mark.parametrize("area", AREAS)
 def test_area(area, tmp_path, monkeypatch, record_property):
     monkeypatch.chdir(tmp_path)
-    namespace = dict(
-        mx=mx, nn=nn, optim=optim, mu=mu, np=np, nan=math.nan, inf=math.inf, math=math
-    )
+    namespace = dict(mx=mx, nn=nn, optim=optim, mu=mu, np=np, nan=math.nan, inf=math.inf, math=math)
     try:
         exec(SPEC["preamble"].get(area, ""), namespace)
     except AttributeError as e:
