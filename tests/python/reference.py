@@ -82,6 +82,7 @@ def _power(a, b):
     if a.dtype == bool:
         return a | ~b
     if a.dtype.kind in "iu":
+        a, b = np.broadcast_arrays(a, b)
         exact = np.array(
             [0 if int(e) < 0 else pow(int(x), int(e)) for x, e in zip(a.ravel(), b.ravel())],
             dtype=object,
@@ -128,6 +129,13 @@ def _compare(function, strict, sign):
         return less if strict else less | (first == second)
 
     return compared
+
+
+def _logaddexp(a, b):
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b)
+    high, low = np.where(a.real >= b.real, a, b), np.where(a.real >= b.real, b, a)
+    return high + np.log1p(np.exp(low - high))  # continuous: not reduced to the principal branch
 
 
 def _real_only(function, value):
@@ -204,7 +212,7 @@ row("maximum", _lexicographic(1), smooth=False)
 row("minimum", _lexicographic(-1), smooth=False)
 row(
     "logaddexp",
-    lambda a, b: np.logaddexp(a, b) if a.dtype.kind == "f" else np.log(np.exp(a) + np.exp(b)),
+    _logaddexp,
     scale=lambda a, b: np.maximum(np.abs(a), np.abs(b)),
 )
 row("arctan2", np.arctan2, domain2=(0.5, 4))

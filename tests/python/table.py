@@ -99,7 +99,7 @@ def widened(x: np.ndarray) -> np.ndarray:
 
 def to_mx(x: np.ndarray) -> mx.array:
     if x.dtype == ml_dtypes.bfloat16:
-        return mx.array(np.ascontiguousarray(x).view(np.uint16)).view(mx.bfloat16)
+        return mx.array(np.array(x, order="C").view(np.uint16)).view(mx.bfloat16)
     if x.dtype == np.float64:
         return mx.array(x, dtype=mx.float64)
     return mx.array(x)

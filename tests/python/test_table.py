@@ -257,7 +257,9 @@ def test_vmap_equals_a_loop(op):
         assert bytes(got) == bytes(want), dtype
         if op.arity > 1:  # one operand not mapped
             fixed = to_mx(values(rng, op, op.arity - 1, dtype, 5))
-            inner = mx.vmap(lambda *a, last=fixed: op(*a, last), in_axes=tuple(axes[:-1]))(*arrays[:-1])
+            inner = mx.vmap(lambda *a, last=fixed: op(*a, last), in_axes=tuple(axes[:-1]))(
+                *arrays[:-1]
+            )
             lanes = [
                 op(
                     *[mx.take(a, mx.array(i), axis=axis) for a, axis in zip(arrays, axes[:-1])],
