@@ -1,5 +1,5 @@
-// argmax and argmin: the extreme of each block by the reduction kernels, then a search for it in the
-// first block that has it. Ties go to the first position, NaN beats everything.
+// argmax and argmin: the extreme of each block by the reduction kernels, then a search for it in
+// the first block that has it. Ties go to the first position, NaN beats everything.
 #include <algorithm>
 
 #include "backend/cpu/evaluators.h"
@@ -14,8 +14,8 @@ namespace mlx::core {
 namespace cpu {
 namespace {
 
-constexpr int64_t block = 1024;        // elements of a row
-constexpr int64_t block_rows = 64;     // rows of a column tile
+constexpr int64_t block = 1024;     // elements of a row
+constexpr int64_t block_rows = 64;  // rows of a column tile
 constexpr int64_t column_tile = 512;
 constexpr int64_t chunk = 1 << 16;
 constexpr int64_t grain_elements = 1 << 15;

@@ -15,11 +15,12 @@ namespace mlx::core {
 namespace cpu {
 
 // Generated from the option MLX_CPU_ISA_LEVELS: one LEVEL(name) each.
-#define LEVEL(name)                              \
-  namespace name {                               \
-  void fill_float_reductions(ReduceTable& t);    \
-  void fill_integer_reductions(ReduceTable& t);  \
-  void fill_softmax(ReduceTable& t);             \
+#define LEVEL(name)                             \
+  namespace name {                              \
+  void fill_float_reductions(ReduceTable& t);   \
+  void fill_complex_reductions(ReduceTable& t); \
+  void fill_integer_reductions(ReduceTable& t); \
+  void fill_softmax(ReduceTable& t);            \
   }
 #include "backend/cpu/tile_levels.def"
 #undef LEVEL
@@ -33,11 +34,12 @@ struct Level {
   void (*fill)(ReduceTable&);
 };
 constexpr Level levels[] = {
-#define LEVEL(name)                                  \
-  {#name, [](ReduceTable& t) {                       \
-     name::fill_float_reductions(t);                 \
-     name::fill_integer_reductions(t);               \
-     name::fill_softmax(t);                          \
+#define LEVEL(name)                    \
+  {#name, [](ReduceTable& t) {         \
+     name::fill_float_reductions(t);   \
+     name::fill_complex_reductions(t); \
+     name::fill_integer_reductions(t); \
+     name::fill_softmax(t);            \
    }},
 #include "backend/cpu/tile_levels.def"
 #undef LEVEL
@@ -74,7 +76,7 @@ constexpr int64_t max_total = 24;  // bytes
 
 struct Axis {
   int64_t size = 1;
-  int64_t in = 1;   // strides in elements
+  int64_t in = 1;  // strides in elements
   int64_t out = 1;
 };
 using AxisList = SmallVector<Axis, 4>;

@@ -47,8 +47,8 @@ struct ReduceTable {
   SoftmaxKernel softmax[TileTypes::count];                  // floating dtypes
 };
 
-const ReduceTable& reduce_table();
+MLX_INTERNAL const ReduceTable& reduce_table();
 // The table of one of tile_levels(), for tests.
-const ReduceTable& reduce_table(const char* level);
+MLX_INTERNAL const ReduceTable& reduce_table(const char* level);
 
 }  // namespace mlx::core::cpu

@@ -1,4 +1,4 @@
-// Reductions of the floating dtypes and complex64.
+// Reductions of the floating dtypes.
 #include "backend/cpu/simd/reduce_kernels.h"
 
 namespace mlx::core::cpu::MLX_SIMD_ISA {
@@ -29,15 +29,6 @@ void fill_float_reductions(ReduceTable& t) {
   fill_floating<Float16>(t, TileTypes::Float16);
   fill_floating<BFloat16>(t, TileTypes::BFloat16);
   fill_floating<Float64>(t, TileTypes::Float64);
-  constexpr int type = TileTypes::Complex64;
-  typedef complex64_t Z;
-  t.reduce[ReduceOps::Sum][type] = vector_kernel<Sum, Complex64, WideComplexSum, Z>();
-  t.reduce[ReduceOps::Prod][type] = vector_kernel<Prod, Complex64, Same<Prod, Z>, Z>();
-  t.reduce[ReduceOps::Max][type] = vector_kernel<Max, Complex64, Same<Max, Z>, Z>();
-  t.reduce[ReduceOps::Min][type] = vector_kernel<Min, Complex64, Same<Min, Z>, Z>();
-  t.reduce[ReduceOps::Mean][type] = vector_kernel<Sum, Complex64, WideComplexSum, Z>();
-  t.reduce[ReduceOps::Mean][type].finish = finish_mean<WideComplex, Z>;
-  // The variance of complex values is made of those of their parts.
 }
 
 }  // namespace mlx::core::cpu::MLX_SIMD_ISA

@@ -24,8 +24,7 @@ struct ZeroOf {
 
 template <typename U, bool if_zero>
 void finish_truth(const void* totals, int64_t n, double, double, void* out) {
-  for (int64_t i = 0; i < n; ++i)
-    ((uint8_t*)out)[i] = (((const U*)totals)[i] == 0) == if_zero;
+  for (int64_t i = 0; i < n; ++i) ((uint8_t*)out)[i] = (((const U*)totals)[i] == 0) == if_zero;
 }
 
 // A row is left as soon as the answer is known.
@@ -44,10 +43,12 @@ void fill_truth(ReduceTable& t, int type) {
   typedef Same<monoid::Any, U> A;
   typedef BitsOf<U, mask> Bits;
   typedef ZeroOf<U, mask> Zero;
-  t.reduce[ReduceOps::Any][type] = {sizeof(U), start<A>, truth_row<Bits, A>, plain_columns<monoid::Any, Bits, A>,
-                                    merge<A>, finish_truth<U, false>};
-  t.reduce[ReduceOps::All][type] = {sizeof(U), start<A>, truth_row<Zero, A>, plain_columns<monoid::Any, Zero, A>,
-                                    merge<A>, finish_truth<U, true>};
+  t.reduce[ReduceOps::Any][type] = {sizeof(U),          start<A>,
+                                    truth_row<Bits, A>, plain_columns<monoid::Any, Bits, A>,
+                                    merge<A>,           finish_truth<U, false>};
+  t.reduce[ReduceOps::All][type] = {sizeof(U),          start<A>,
+                                    truth_row<Zero, A>, plain_columns<monoid::Any, Zero, A>,
+                                    merge<A>,           finish_truth<U, true>};
 }
 
 // Doubles in a fixed number of lanes, as the vector loops have it.

@@ -405,18 +405,19 @@ constexpr ReduceKernel vector_kernel() {
 template <typename Mo, typename E, typename A, typename Out>
 constexpr ReduceKernel plain_kernel() {
   typedef typename A::Total T;
-  return {sizeof(T), start<A>, plain_row<Mo, E, A>, plain_columns<Mo, E, A>,
+  return {sizeof(T), start<A>,      plain_row<Mo, E, A>, plain_columns<Mo, E, A>,
           merge<A>,  finish<T, Out>};
 }
 template <typename E, typename Out, bool root>
 constexpr ReduceKernel moments_kernel() {
-  return {sizeof(Moment),      start<MomentTotals>, moments_row<E>,
+  return {sizeof(Moment),     start<MomentTotals>, moments_row<E>,
           moments_columns<E>, merge<MomentTotals>, finish_moments<Out, root>};
 }
 
 }  // namespace
 
 void fill_float_reductions(ReduceTable& t);
+void fill_complex_reductions(ReduceTable& t);
 void fill_integer_reductions(ReduceTable& t);
 void fill_softmax(ReduceTable& t);
 

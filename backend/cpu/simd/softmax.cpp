@@ -1,4 +1,5 @@
-// Softmax and logsumexp of one row: the maximum, then exponentials and their sum, then the division.
+// Softmax and logsumexp of one row: the maximum, then exponentials and their sum, then the
+// division.
 #include "backend/cpu/simd/reduce_kernels.h"
 
 namespace mlx::core::cpu::MLX_SIMD_ISA {

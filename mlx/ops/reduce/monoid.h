@@ -152,7 +152,8 @@ struct Moments {
     R n = a.count + b.count;
     R delta = b.mean - a.mean;
     R share = b.count / (n > R(0) ? n : R(1));
-    MomentsOf<R> c = {n, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
+    MomentsOf<R> c = {n, a.mean + delta * share,
+                      a.squares + b.squares + delta * delta * a.count * share};
     return c;
   }
 };

@@ -75,9 +75,8 @@ array reduce(ReduceOp op, const array& a, AxisSet axes, bool keepdims, StreamOrD
 
 // A value of the output's shape, spread over the input's.
 array spread(const array& y, const array& x, const Axes& axes, bool keepdims) {
-  array kept = keepdims || axes.empty()
-                   ? y
-                   : expand_dims(y, std::span<const int>(axes.data(), axes.size()));
+  array kept =
+      keepdims || axes.empty() ? y : expand_dims(y, std::span<const int>(axes.data(), axes.size()));
   return broadcast_to(kept, x.shape());
 }
 
@@ -170,8 +169,7 @@ array moment_partials(ReduceOp op, const array& x, const array& y, const Axes& a
   array zero = array(0.0, wide.dtype());
   array flat = equal(scale, zero);
   array safe = where(flat, array(1.0, wide.dtype()), scale);
-  return where(flat, zero,
-               divide(multiply(deviation, array(1.0 / degrees, wide.dtype())), safe));
+  return where(flat, zero, divide(multiply(deviation, array(1.0 / degrees, wide.dtype())), safe));
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ array join_last(const array& x, size_t count, StreamOrDevice s) {
     return x;
   }
   Shape shape(x.shape().begin(), x.shape().end() - count);
-  shape.push_back(element_count(
-      ShapeView(x.shape().data() + x.ndim() - count, count), "softmax"));
+  shape.push_back(element_count(ShapeView(x.shape().data() + x.ndim() - count, count), "softmax"));
   return reshape(x, shape, s);
 }
 
