@@ -36,6 +36,7 @@ NB_MODULE(core, m) {
   bind_memory(m);
   bind_eval(m);
   bind_elementwise(m);
+  bind_reduce(m);
   bind_shape(m);
   bind_creation(m);
   bind_index(m);
