@@ -4,6 +4,7 @@
 #include "backend/cpu/encoder.h"
 #include "mlx/ops/elementwise/fused.h"
 #include "mlx/ops/index/gather.h"
+#include "mlx/ops/index/mask.h"
 #include "mlx/ops/reduce/arg_reduce.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/reduce/softmax.h"

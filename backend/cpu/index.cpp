@@ -437,4 +437,28 @@ void eval_cpu(const ScatterAxis& p, Inputs in, Outputs out, Encoder&) {
   });
 }
 
+void eval_cpu(const MaskRank& p, Inputs in, Outputs out, Encoder&) {
+  std::optional<Scratch> memory;
+  Operand mask = cpu::make_dense(in[0], memory);
+  ShapeView shape = mask.shape;
+  int64_t lanes = element_count(shape.first(size_t(p.lane_axes)));
+  int64_t length = mask.size / lanes;
+  cpu::parallel_for(
+      lanes, std::max<int64_t>(1, unit_elements / length), [&](int64_t begin, int64_t end) {
+        for (int64_t lane = begin; lane < end; ++lane) {
+          const bool* m = mask.ptr<bool>() + lane * length;
+          int64_t* rank = out[0].ptr<int64_t>() + lane * length;
+          int64_t count = 0;
+          for (int64_t i = 0; i < length; ++i) {
+            rank[i] = count;
+            count += m[i];
+          }
+          if (count > p.limit) {
+            fail<RuntimeError>("[masked_scatter] {} places are chosen, but there are {} values",
+                               count, p.limit);
+          }
+        }
+      });
+}
+
 }  // namespace mlx::core

@@ -255,30 +255,11 @@ bool is_mask(nb::handle key, std::optional<array>& mask) {
   return mask && mask->dtype().is_bool();
 }
 
-// a[mask] = v for a value that is the same, or broadcasts, wherever the mask is true.
 array set_masked(const array& a, const array& mask, nb::handle value) {
-  bool fits = mask.ndim() <= a.ndim();
-  for (int i = 0; fits && i < mask.ndim(); ++i) {
-    fits = mask.shape()[i] == a.shape()[i];
-  }
-  if (!fits) {
-    fail<ValueError>("[setitem] a mask of shape {} does not fit an array of shape {}", mask.shape(),
-                     a.shape());
-  }
   if (value.is_none()) {
     fail<TypeError>("[setitem] expected an array or a number to assign, got None");
   }
-  array v = astype(to_array(value, a.dtype()), a.dtype());
-  int rest = a.ndim() - mask.ndim();
-  if (v.ndim() > rest) {
-    fail<ValueError>(
-        "[setitem] under a mask expected one value for all its elements, of at most {} dimensions, "
-        "got shape {}",
-        rest, v.shape());
-  }
-  Shape spread = mask.shape();
-  spread.resize(size_t(a.ndim()), 1);
-  return where(reshape(mask, std::move(spread)), broadcast_to(v, a.shape()), a);
+  return masked_scatter(a, mask, to_array(value, a.dtype()));
 }
 
 }  // namespace

@@ -177,6 +177,29 @@ def test_masks():
     assert a.tolist() == [[0, 0, 0], [1, 2, 3]]
     a[False] = 7
     assert a.tolist() == [[0, 0, 0], [1, 2, 3]]
+    a[mx.array([True, True])] = mx.array([[4, 5, 6], [7, 8, 9], [0, 0, 0]])
+    assert a.tolist() == [[4, 5, 6], [7, 8, 9]]
+    a[a > 7] = mx.array([1, 2])
+    assert a.tolist() == [[4, 5, 6], [7, 1, 2]]
+    a[a > 100] = mx.zeros(0)
+    a[a > 6] = mx.zeros(0)
+    with pytest.raises(RuntimeError, match=r"1 places.*0 values"):
+        mx.eval(a)
+
+
+def test_masks_under_transforms():
+    mask = mx.array([[True, False, True], [False, True, True]])
+
+    def write(x, m, v):
+        x = x * 1
+        x[m] = v
+        return x
+
+    x, v = mx.zeros((2, 3)), mx.array([1.0, 2, 3, 4])
+    lanes = mx.vmap(write, in_axes=(0, 0, None))(x, mask, v)
+    assert lanes.tolist() == [[1, 0, 2], [0, 1, 2]]
+    _, (gx, gv) = mx.vjp(lambda x, v: write(x, mask, v), [x, v], [mx.arange(1.0, 7).reshape(2, 3)])
+    assert gx.tolist() == [[0, 2, 0], [4, 0, 0]] and gv.tolist() == [1, 3, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -224,6 +247,8 @@ def test_bad_keys(key, error):
         ((slice(None), 0), mx.zeros((2, 1)), ValueError),
         (mx.array([0, 1]), mx.zeros((3, 2)), ValueError),
         (mx.array([True, False, True]), 1, ValueError),
+        (mx.array([True, False]), mx.zeros((2, 3)), ValueError),
+        (mx.array([True, False]), None, TypeError),
         (9, 1, IndexError),
     ],
     ids=str,

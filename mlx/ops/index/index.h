@@ -37,4 +37,10 @@ MLX_API array put_along_axis(const array& a, const array& indices, const array& 
 MLX_API array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
                                StreamOrDevice s = {});
 
+// a with values where the mask, which has the first dimensions of a, is true: one value that
+// broadcasts to each place, or with one dimension more the next row of values for each place.
+// RuntimeError at evaluation if there are fewer rows than places.
+MLX_API array masked_scatter(const array& a, const array& mask, const array& values,
+                             StreamOrDevice s = {});
+
 }  // namespace mlx::core

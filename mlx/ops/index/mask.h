@@ -1,0 +1,30 @@
+// MaskRank: for every element of a mask how many true ones come before it.
+#pragma once
+
+#include "mlx/graph/primitive.h"
+
+namespace mlx::core {
+
+// Counts in row-major order, anew for each position of the first `lane_axes` axes. More than
+// `limit` true elements in a lane are an error of the evaluation.
+class MaskRank final : public PrimitiveOf<MaskRank, PrimitiveId::MaskRank> {
+ public:
+  MaskRank(int lane_axes, int64_t limit) : lane_axes(lane_axes), limit(limit) {}
+  std::string_view name() const override { return "MaskRank"; }
+  std::string describe() const override;
+  std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  std::vector<array> jvp(const std::vector<array>& inputs, const std::vector<array>& tangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& mapped,
+                  Stream stream) const override;
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
+  bool same(const MaskRank& o) const { return lane_axes == o.lane_axes && limit == o.limit; }
+
+  const int lane_axes;
+  const int64_t limit;
+};
+
+}  // namespace mlx::core
