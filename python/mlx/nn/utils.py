@@ -13,7 +13,6 @@ from .layers.base import Module
 
 __all__ = [
     "Module",
-    "checkpoint",
     "tree_flatten",
     "tree_map",
     "tree_reduce",
@@ -65,29 +64,33 @@ def value_and_grad(model: Module, fn: Callable) -> Callable:
     return wrapped
 
 
-def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
-    """A function that keeps no intermediate results of a module for the gradient.
+if hasattr(mx, "checkpoint"):  # the public name exists where the core can recompute
 
-    They are computed again when the gradient is (Chen et al., https://arxiv.org/abs/1604.06174).
+    def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
+        """A function that keeps no intermediate results of a module for the gradient.
 
-    Args:
-        module: the module; gradients reach its trainable parameters and the arguments of the call.
-        fn: the function to wrap, ``module`` itself by default.
+        They are computed again when the gradient is (Chen et al., https://arxiv.org/abs/1604.06174).
 
-    Returns:
-        A function with the arguments and results of ``fn``.
+        Args:
+            module: the module; gradients reach its trainable parameters and the arguments of the call.
+            fn: the function to wrap, ``module`` itself by default.
 
-    Example:
-        >>> layer = nn.Linear(2, 2)
-        >>> nn.utils.checkpoint(layer)(mx.ones((4, 2))).shape
-        (4, 2)
-    """
-    if fn is None:
-        fn = module.__call__
-    checkpointed = mx.checkpoint(_with_parameters(module, fn))
+        Returns:
+            A function with the arguments and results of ``fn``.
 
-    @wraps(fn)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return checkpointed(module.trainable_parameters(), *args, **kwargs)
+        Example:
+            >>> layer = nn.Linear(2, 2)
+            >>> nn.utils.checkpoint(layer)(mx.ones((4, 2))).shape
+            (4, 2)
+        """
+        if fn is None:
+            fn = module.__call__
+        checkpointed = mx.checkpoint(_with_parameters(module, fn))
 
-    return wrapped
+        @wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            return checkpointed(module.trainable_parameters(), *args, **kwargs)
+
+        return wrapped
+
+    __all__ += ["checkpoint"]

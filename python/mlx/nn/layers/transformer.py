@@ -8,8 +8,8 @@ from typing import Any
 
 import mlx.core as mx
 
+from .. import utils
 from .._fast import attention
-from ..utils import checkpoint as checkpointed
 from .activations import relu
 from .base import Module
 from .dropout import Dropout
@@ -198,7 +198,7 @@ class TransformerEncoder(Module):
 
     def __call__(self, x: mx.array, mask: mx.array | None) -> mx.array:
         for layer in self.layers:
-            call = checkpointed(layer) if self.checkpoint else layer
+            call = utils.checkpoint(layer) if self.checkpoint else layer
             x = call(x, mask)
         return self.ln(x)
 
@@ -315,7 +315,7 @@ class TransformerDecoder(Module):
         memory_mask: mx.array | None,
     ) -> mx.array:
         for layer in self.layers:
-            call = checkpointed(layer) if self.checkpoint else layer
+            call = utils.checkpoint(layer) if self.checkpoint else layer
             x = call(x, memory, x_mask, memory_mask)
         return self.ln(x)
 
