@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/cpu/encoder.h"
+#include "mlx/io/load.h"
 #include "mlx/ops/elementwise/fused.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/mask.h"

@@ -41,6 +41,7 @@ NB_MODULE(core, m) {
   bind_creation(m);
   bind_index(m);
   bind_transforms(m);
+  bind_io(m);
 }
 
 }  // namespace mlx::core
