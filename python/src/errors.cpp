@@ -1,6 +1,7 @@
 // The exception classes of mlx.core and the mapping from C++ exceptions; Ctrl-C during evaluation.
 #include "python/src/errors.h"
 
+#include <cstring>
 #include <new>
 
 #include "mlx/error.h"
@@ -42,6 +43,15 @@ void set_interruption() {
   }
 }
 
+// Messages may quote bytes of broken files: what is no text is replaced.
+void set_error(PyObject* type, const char* what) {
+  PyObject* text = PyUnicode_DecodeUTF8(what, Py_ssize_t(std::strlen(what)), "replace");
+  if (text) {
+    PyErr_SetObject(type, text);
+    Py_DECREF(text);
+  }
+}
+
 // True if the exception is one of the library's own.
 bool translate(const std::exception_ptr& e) {
   try {
@@ -49,19 +59,19 @@ bool translate(const std::exception_ptr& e) {
   } catch (const Interrupted&) {
     set_interruption();
   } catch (const AxisError& x) {
-    PyErr_SetString(axis_error, x.what());
+    set_error(axis_error, x.what());
   } catch (const ValueError& x) {
-    PyErr_SetString(PyExc_ValueError, x.what());
+    set_error(PyExc_ValueError, x.what());
   } catch (const TypeError& x) {
-    PyErr_SetString(PyExc_TypeError, x.what());
+    set_error(PyExc_TypeError, x.what());
   } catch (const IndexError& x) {
-    PyErr_SetString(PyExc_IndexError, x.what());
+    set_error(PyExc_IndexError, x.what());
   } catch (const OverflowError& x) {
-    PyErr_SetString(PyExc_OverflowError, x.what());
+    set_error(PyExc_OverflowError, x.what());
   } catch (const MemoryError& x) {
-    PyErr_SetString(PyExc_MemoryError, x.what());
+    set_error(PyExc_MemoryError, x.what());
   } catch (const Error& x) {
-    PyErr_SetString(PyExc_RuntimeError, x.what());
+    set_error(PyExc_RuntimeError, x.what());
   } catch (...) {
     return false;
   }
