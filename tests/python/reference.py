@@ -266,7 +266,9 @@ def _nonzero(function):
 
 def _floating(function):
     def reduced(x, axis, keepdims):
-        return function(x if x.dtype.kind in "fc" else x.astype(np.float64), axis=axis, keepdims=keepdims)
+        return function(
+            x if x.dtype.kind in "fc" else x.astype(np.float64), axis=axis, keepdims=keepdims
+        )
 
     return reduced
 

@@ -359,15 +359,31 @@ void moments_strip(const typename E::T* x, int64_t stride, int64_t rows, int64_t
     shift[j] /= P(rows);
     first[j] = second[j] = 0;
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto* a = x + r * stride;
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const auto *p = x + r * stride, *q = p + stride, *u = q + stride, *v = u + stride;
     for (int64_t j = 0; j < body; j += w) {
-      auto d = E::at(a + j) - E::get(shift + j);
+      auto m = E::get(shift + j);
+      auto a = E::at(p + j) - m, b = E::at(q + j) - m, c = E::at(u + j) - m, d = E::at(v + j) - m;
+      E::put(first + j, E::get(first + j) + ((a + b) + (c + d)));
+      E::put(second + j, E::get(second + j) + ((a * a + b * b) + (c * c + d * d)));
+    }
+    for (int64_t j = body; j < n; ++j) {
+      P m = shift[j];
+      P a = E::one(p + j) - m, b = E::one(q + j) - m, c = E::one(u + j) - m, d = E::one(v + j) - m;
+      first[j] += (a + b) + (c + d);
+      second[j] += (a * a + b * b) + (c * c + d * d);
+    }
+  }
+  for (; r < rows; ++r) {
+    const auto* p = x + r * stride;
+    for (int64_t j = 0; j < body; j += w) {
+      auto d = E::at(p + j) - E::get(shift + j);
       E::put(first + j, E::get(first + j) + d);
       E::put(second + j, E::get(second + j) + d * d);
     }
     for (int64_t j = body; j < n; ++j) {
-      P d = E::one(a + j) - shift[j];
+      P d = E::one(p + j) - shift[j];
       first[j] += d;
       second[j] += d * d;
     }

@@ -2,7 +2,9 @@
 // vmap.
 #include "mlx/ops/reduce/reduce.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
@@ -144,32 +146,37 @@ array product_partials(const array& x, const Axes& axes) {
   return transpose(others, std::span<const int>(back.data(), back.size()));
 }
 
-// What an element's share of the extreme is: ties split it evenly, others have none.
-array extreme_share(const array& x, const array& y, const Axes& axes, bool keepdims) {
+// The elements that are the extreme, and in how many places it stands.
+std::pair<array, array> extreme_places(const array& x, const array& y, const Axes& axes,
+                                       bool keepdims) {
+  array hits = equal(x, spread(y, x, axes, keepdims));
+  array count = reduce(ReduceOp::Sum, hits, axes, keepdims, {});
   Dtype t = at_least_float(x.dtype());
-  array hits = astype(equal(x, spread(y, x, axes, keepdims)), t.is_complex() ? float32 : t);
-  array total = maximum(reduce(ReduceOp::Sum, hits, axes, true, {}), array(1.0, hits.dtype()));
-  return divide(hits, total);
+  return {hits, astype(count, t.is_complex() ? float32 : t)};
 }
 
 // Half types are too coarse for differences of nearly equal values.
-array precise(const array& x) { return x.dtype().is_half() ? astype(x, float32) : x; }
+array precise(const array& x) {
+  Dtype t = at_least_float(x.dtype());
+  return astype(x, t.is_half() ? float32 : t);
+}
 
-// Derivative of Var or Std by each element, but for the value of the cotangent.
-array moment_partials(ReduceOp op, const array& x, const array& y, const Axes& axes, bool keepdims,
-                      int ddof) {
-  array wide = precise(astype(x, at_least_float(x.dtype())));
-  array deviation = subtract(wide, reduce(ReduceOp::Mean, wide, axes, true, {}));
+array deviation(const array& x, const Axes& axes) {
+  return subtract(x, reduce(ReduceOp::Mean, x, axes, true, {}));
+}
+
+// Of Var and Std: the derivative is the deviation from the mean times this factor of each output.
+array moment_factor(ReduceOp op, const array& x, const array& y, const Axes& axes, int ddof) {
+  array wide = precise(y);
   double degrees = double(std::max<int64_t>(reduced_count(x, axes) - ddof, 0));
   if (op == ReduceOp::Var) {
-    return multiply(deviation, array(2.0 / degrees, wide.dtype()));
+    return array(2.0 / degrees, wide.dtype());
   }
-  // At zero deviation the slope of least size is taken, as for abs.
-  array scale = precise(spread(y, x, axes, keepdims));
-  array zero = array(0.0, wide.dtype());
-  array flat = equal(scale, zero);
-  array safe = where(flat, array(1.0, wide.dtype()), scale);
-  return where(flat, zero, divide(multiply(deviation, array(1.0 / degrees, wide.dtype())), safe));
+  // Where nothing deviates the slope of least size is taken, as for abs.
+  array zero = array(0.0, wide.dtype()), one = array(1.0, wide.dtype());
+  array flat = equal(wide, zero);
+  array root = where(flat, one, wide);
+  return where(flat, zero, divide(array(1.0 / degrees, wide.dtype()), root));
 }
 
 }  // namespace
@@ -211,7 +218,7 @@ array std(const array& a, AxisSet axes, bool keepdims, int ddof, StreamOrDevice 
 }
 
 array count_nonzero(const array& a, AxisSet axes, bool keepdims, StreamOrDevice s) {
-  array found = astype(a, bool_, s);
+  array found = not_equal(a, array(0.0, a.dtype()), s);
   array count = astype(sum(found, axes, keepdims, s), int32, s);
   int64_t most = count.size() == 0 ? 0 : a.size() / count.size();
   if (most > int64_t(std::numeric_limits<int32_t>::max())) {
@@ -273,21 +280,24 @@ std::vector<array> Reduce::vjp(const std::vector<array>& inputs,
                                const std::vector<array>& cotangents, const std::vector<int>&,
                                const std::vector<array>& outputs) const {
   const array &x = inputs[0], &y = outputs[0];
-  array g = spread(cotangents[0], x, axes, keepdims);
+  array g = cotangents[0];
+  auto spread_over_x = [&](const array& a) { return spread(a, x, axes, keepdims); };
   switch (op) {
     case ReduceOp::Sum:
+      g = spread_over_x(g);
       break;
     case ReduceOp::Mean:
-      g = multiply(g, array(1.0 / double(reduced_count(x, axes)), g.dtype()));
+      g = spread_over_x(multiply(g, array(1.0 / double(reduced_count(x, axes)), g.dtype())));
       break;
     case ReduceOp::Prod:
-      g = multiply(g, conjugate(product_partials(x, axes)));
+      g = multiply(spread_over_x(g), conjugate(product_partials(x, axes)));
       break;
     case ReduceOp::Max:
     case ReduceOp::Min: {
-      array share = extreme_share(x, y, axes, keepdims);
       // Chosen, not multiplied: an infinite cotangent must not turn into NaN elsewhere.
-      g = where(astype(share, bool_), multiply(g, share), array(0.0, g.dtype()));
+      auto [hits, count] = extreme_places(x, y, axes, keepdims);
+      g = divide(g, count);
+      g = where(hits, spread_over_x(g), array(0.0, g.dtype()));
       break;
     }
     case ReduceOp::All:
@@ -295,7 +305,8 @@ std::vector<array> Reduce::vjp(const std::vector<array>& inputs,
       return {zeros_like(x)};
     case ReduceOp::Var:
     case ReduceOp::Std:
-      g = multiply(g, moment_partials(op, x, y, axes, keepdims, ddof));
+      g = multiply(precise(g), moment_factor(op, x, y, axes, ddof));
+      g = multiply(spread_over_x(g), deviation(precise(x), axes));
       break;
   }
   return {astype(g, x.dtype())};
@@ -305,17 +316,21 @@ std::vector<array> Reduce::jvp(const std::vector<array>& inputs, const std::vect
                                const std::vector<int>&, const std::vector<array>& outputs) const {
   const array &x = inputs[0], &y = outputs[0];
   array t = tangents[0];
+  auto total = [&](const array& a) { return reduce(ReduceOp::Sum, a, axes, keepdims, {}); };
   switch (op) {
     case ReduceOp::Sum:
+      t = total(t);
+      break;
     case ReduceOp::Mean:
-      return {astype(reduce(op, t, axes, keepdims, {}), y.dtype())};
+      t = reduce(ReduceOp::Mean, t, axes, keepdims, {});
+      break;
     case ReduceOp::Prod:
-      t = multiply(t, product_partials(x, axes));
+      t = total(multiply(t, product_partials(x, axes)));
       break;
     case ReduceOp::Max:
     case ReduceOp::Min: {
-      array share = extreme_share(x, y, axes, keepdims);
-      t = where(astype(share, bool_), multiply(t, share), array(0.0, t.dtype()));
+      auto [hits, count] = extreme_places(x, y, axes, keepdims);
+      t = divide(total(where(hits, t, array(0.0, t.dtype()))), count);
       break;
     }
     case ReduceOp::All:
@@ -323,10 +338,11 @@ std::vector<array> Reduce::jvp(const std::vector<array>& inputs, const std::vect
       return {zeros_like(y)};
     case ReduceOp::Var:
     case ReduceOp::Std:
-      t = multiply(t, moment_partials(op, x, y, axes, keepdims, ddof));
+      t = total(multiply(precise(t), deviation(precise(x), axes)));
+      t = multiply(t, moment_factor(op, x, y, axes, ddof));
       break;
   }
-  return {astype(reduce(ReduceOp::Sum, t, axes, keepdims, {}), y.dtype())};
+  return {astype(t, y.dtype())};
 }
 
 // The mapped axis stays where it is; the reduced axes behind it move up by one.
