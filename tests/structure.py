@@ -278,7 +278,7 @@ def function_macros(tree):
 # table: (macro of a row, where its oracle is)
 TABLES = {
     "mlx/ops/elementwise/elementwise.def": ("OP", "tests/python/reference.py"),
-    "mlx/ops/reduce/reduce.def": ("REDUCE", "tests/python/reference.py"),
+    "mlx/ops/reduce/reduce.def": ("REDUCE", "tests/python/reduce_reference.py"),
 }
 
 

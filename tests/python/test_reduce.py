@@ -10,7 +10,7 @@ import sys
 import mlx.core as mx
 import numpy as np
 import pytest
-from reference import REDUCTIONS
+from reduce_reference import REDUCTIONS
 from table import (
     DTYPES,
     EPSILON,

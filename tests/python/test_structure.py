@@ -94,7 +94,7 @@ def test_row_without_reference(find):
     }
     assert find(files) == []  # nothing to compare with yet
     rows = '"""R."""\nrow("sin", 1)\nother("cos", 1)\n'
-    found = find({"tests/python/reference.py": rows, "tests/python/test_reduce.py": rows})
+    found = find({"tests/python/reference.py": rows, "tests/python/reduce_reference.py": rows})
     assert [f.split(":")[:2] for f in found] == [
         ["mlx/ops/elementwise/elementwise.def", "3"],
         ["mlx/ops/reduce/reduce.def", "2"],
