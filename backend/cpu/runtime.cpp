@@ -263,7 +263,6 @@ class CpuBackend final : public Backend {
   }
   // Nothing is in flight and no lock of ours is held by another thread while the process forks.
   static void before_fork() {
-    stop_pool();
     each_stream([](CpuStream& s) { s.synchronize(); });
     each_stream([](CpuStream& s) { s.mutex().lock(); });
     allocator_mutex().lock();

@@ -1,31 +1,62 @@
-// Workers wait for a job, take pieces of it by an atomic counter, and report when all are done.
+// A job is offered at a gate that workers pass one by one and leave when its pieces are taken; the
+// caller works too and waits only for workers that passed, so a slow waker never holds up small
+// work. Idle workers spin for a moment, giving way to any other thread, and then sleep.
 #include "backend/cpu/thread_pool.h"
 
-#include <sched.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "backend/cpu/processors.h"
 #include "mlx/env.h"
 
 namespace mlx::core::cpu {
 
 namespace {
 
-int available_threads() {
-  if (env().num_threads > 0) {
-    return env().num_threads;
+using Clock = std::chrono::steady_clock;
+
+// Work that comes in a row (one op after the other) finds the workers awake; longer gaps do not.
+constexpr auto spin_time = std::chrono::microseconds(200);
+// A worker whose yield took this long gave its core to somebody who needs it.
+constexpr auto crowded_yield = std::chrono::microseconds(50);
+constexpr int pauses_per_yield = 32;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+// Waits until done() or the time is over; true if done.
+template <typename Done>
+bool spin_until(Done done, Clock::duration limit) {
+  Clock::time_point start = Clock::now(), last = start;
+  for (;;) {
+    for (int i = 0; i < pauses_per_yield; ++i) {
+      if (done()) {
+        return true;
+      }
+      pause_briefly();
+    }
+    std::this_thread::yield();
+    Clock::time_point now = Clock::now();
+    if (now - start > limit || now - last > crowded_yield) {
+      return done();
+    }
+    last = now;
   }
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    return std::max(1, CPU_COUNT(&set));
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 struct Job {
@@ -44,26 +75,48 @@ struct Job {
         if (!error) {
           error = std::current_exception();
         }
+        next.store(pieces, std::memory_order_relaxed);  // the rest is of no use
       }
     }
   }
+};
+
+thread_local bool inside = false;  // a worker, or a caller at work
+
+struct Inside {
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+};
+
+// Threads started in this scope leave signals to the threads of the program.
+struct NoSignals {
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  sigset_t before;
 };
 
 class Pool {
  public:
   void run(Job& job) {
     start();
-    {
-      std::lock_guard lock(mutex_);
-      job_ = &job;
-      ++generation_;
-      busy_ = int(workers_.size());
-    }
-    wake_.notify_all();
+    int wanted = int(std::min<int64_t>(job.pieces - 1, int64_t(workers_.size())));
+    job_ = &job;
+    uint64_t closed = gate_.load(std::memory_order_relaxed);
+    gate_.store(closed + one_generation + open);  // seq_cst: before sleepers_ is read
+    wake(wanted);
     job.work();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return busy_ == 0; });
-    job_ = nullptr;
+    gate_.fetch_and(~open);
+    leave_.fetch_add(1);  // nobody enters any more
+    auto empty = [&] { return (gate_.load() & inside_mask) == 0; };
+    if (!spin_until(empty, spin_time)) {
+      std::unique_lock lock(mutex_);
+      done_.wait(lock, empty);
+    }
+    leave_.fetch_sub(1);
   }
 
   void stop() {
@@ -80,55 +133,142 @@ class Pool {
   }
 
   std::mutex caller;  // one job at a time
+  std::mutex& mutex() { return mutex_; }
 
  private:
+  // The gate: number of workers inside, an open bit, the generation of the job.
+  static constexpr uint64_t inside_mask = 0xffff;
+  static constexpr uint64_t open = 0x10000;
+  static constexpr uint64_t one_generation = 0x20000;
+  static uint64_t generation(uint64_t gate) { return gate / one_generation; }
+
   void start() {
-    while (int(workers_.size()) < thread_count() - 1) {
-      workers_.emplace_back([this, seen = generation_]() mutable { loop(seen); });
+    int missing = thread_count() - 1 - int(workers_.size());
+    if (missing <= 0) {
+      return;
+    }
+    NoSignals scope;
+    try {
+      uint64_t seen = generation(gate_.load());
+      for (; missing > 0; --missing) {
+        workers_.emplace_back([this, seen] { loop(seen); });
+      }
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those there are will do.
     }
   }
 
-  void loop(uint64_t seen);
+  void wake(int wanted) {
+    if (sleepers_.load() == 0) {
+      return;
+    }
+    std::lock_guard lock(mutex_);
+    if (wanted >= sleepers_.load()) {
+      wake_.notify_all();
+    } else {
+      for (int i = 0; i < wanted; ++i) {
+        wake_.notify_one();
+      }
+    }
+  }
 
+  bool enter(uint64_t& seen) {
+    uint64_t gate = gate_.load();
+    while ((gate & open) && generation(gate) != seen) {
+      if (gate_.compare_exchange_weak(gate, gate + 1)) {
+        seen = generation(gate);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void leave() {
+    uint64_t gate = gate_.fetch_sub(1) - 1;
+    if ((gate & inside_mask) == 0 && leave_.load() > 0) {
+      std::lock_guard lock(mutex_);
+      done_.notify_all();
+    }
+  }
+
+  void loop(uint64_t seen) {
+    inside = true;
+#if defined(__linux__)
+    pthread_setname_np(pthread_self(), "mlx-cpu");
+#endif
+    for (;;) {
+      if (enter(seen)) {
+        job_.load()->work();
+        leave();
+        continue;
+      }
+      auto offered = [&] {
+        uint64_t gate = gate_.load();
+        return stopping_.load() || ((gate & open) && generation(gate) != seen);
+      };
+      if (!spin_until(offered, may_spin_ ? spin_time : Clock::duration::zero())) {
+        std::unique_lock lock(mutex_);
+        sleepers_.fetch_add(1);
+        wake_.wait(lock, offered);
+        sleepers_.fetch_sub(1);
+      }
+      if (stopping_.load()) {
+        return;
+      }
+    }
+  }
+
+  const bool may_spin_ = thread_count() <= available_processors();
+  std::atomic<uint64_t> gate_{0};
+  std::atomic<Job*> job_{nullptr};
+  std::atomic<int> sleepers_{0};
+  std::atomic<int> leave_{0};  // the caller may be asleep
+  std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<std::thread> workers_;
-  Job* job_ = nullptr;
-  uint64_t generation_ = 0;
-  int busy_ = 0;
-  bool stopping_ = false;
 };
 
-thread_local bool inside = false;
+std::atomic<Pool*> current{nullptr};
 
-void Pool::loop(uint64_t seen) {
-  inside = true;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-    if (stopping_) {
-      return;
-    }
-    seen = generation_;
-    Job* job = job_;
-    lock.unlock();
-    job->work();
-    lock.lock();
-    if (--busy_ == 0) {
-      done_.notify_one();
-    }
+// Around fork() no job runs and no lock is held; the child starts with a pool of its own, for the
+// workers of the old one exist in the parent only.
+bool forker_is_inside = false;
+
+void before_fork() {
+  if (!inside) {
+    current.load()->caller.lock();
+  }
+  current.load()->mutex().lock();
+  forker_is_inside = std::exchange(inside, true);
+}
+void after_fork_parent() {
+  inside = forker_is_inside;
+  current.load()->mutex().unlock();
+  if (!inside) {
+    current.load()->caller.unlock();
   }
 }
+void after_fork_child() {
+  inside = false;
+  current.store(new Pool());
+}
 
+// Never destroyed: the process may end while workers sleep.
 Pool& pool() {
-  static Pool& p = *new Pool();
-  return p;
+  static const bool created = [] {
+    current.store(new Pool());
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    return true;
+  }();
+  (void)created;
+  return *current.load();
 }
 
 }  // namespace
 
 int thread_count() {
-  static int n = available_threads();
+  static const int n = env().num_threads > 0 ? env().num_threads : available_processors();
   return n;
 }
 
@@ -137,31 +277,37 @@ void parallel_for(int64_t n, int64_t grain, RangeFn f) {
     return;
   }
   grain = std::max<int64_t>(grain, 1);
-  int threads = thread_count();
-  std::unique_lock<std::mutex> lock(pool().caller, std::defer_lock);
-  if (n <= grain || threads == 1 || inside || !lock.try_lock()) {
+  if (n <= grain || inside || thread_count() == 1) {
+    f(0, n);
+    return;
+  }
+  Pool& p = pool();
+  std::unique_lock<std::mutex> lock(p.caller, std::try_to_lock);
+  if (!lock) {
     f(0, n);
     return;
   }
   // A few pieces a thread, so that an interrupted one does not hold up the rest.
-  int64_t units = (n + grain - 1) / grain;
-  int64_t per_piece = std::max<int64_t>(1, units / (int64_t(threads) * 4));
+  int64_t units = (n - 1) / grain + 1;
+  int64_t per_piece = std::max<int64_t>(1, units / (int64_t(thread_count()) * 4));
   Job job;
   job.f = &f;
   job.n = n;
   job.piece = per_piece * grain;
-  job.pieces = (n + job.piece - 1) / job.piece;
-  inside = true;
-  pool().run(job);
-  inside = false;
+  job.pieces = (n - 1) / job.piece + 1;
+  {
+    Inside scope;
+    p.run(job);
+  }
   if (job.error) {
     std::rethrow_exception(job.error);
   }
 }
 
 void stop_pool() {
-  std::lock_guard lock(pool().caller);
-  pool().stop();
+  Pool& p = pool();
+  std::lock_guard lock(p.caller);
+  p.stop();
 }
 
 }  // namespace mlx::core::cpu
