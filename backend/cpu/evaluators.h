@@ -1,4 +1,5 @@
-// The overloads of eval_cpu, one a primitive class: declared from the core's list, defined by family.
+// The overloads of eval_cpu, one a primitive class: declared from the core's list, defined by
+// family.
 #pragma once
 
 #include "backend/cpu/encoder.h"
@@ -6,6 +7,8 @@
 #include "mlx/ops/elementwise/fused.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/mask.h"
+#include "mlx/ops/matmul/matmul.h"
+#include "mlx/ops/random/random.h"
 #include "mlx/ops/reduce/arg_reduce.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/reduce/softmax.h"

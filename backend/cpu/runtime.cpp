@@ -32,10 +32,9 @@ struct Evaluators {
   Evaluator table[primitive_count] = {};
 
   Evaluators() {
-#define PRIMITIVE(Name, ...)                                                        \
-  table[int(PrimitiveId::Name)] = [](const Primitive& p, Inputs in, Outputs out,    \
-                                     Encoder& e) {                                  \
-    eval_cpu(static_cast<const Name&>(p), in, out, e);                              \
+#define PRIMITIVE(Name, ...)                                                                   \
+  table[int(PrimitiveId::Name)] = [](const Primitive& p, Inputs in, Outputs out, Encoder& e) { \
+    eval_cpu(static_cast<const Name&>(p), in, out, e);                                         \
   };
 #include "mlx/ops/primitives.def"
 #undef PRIMITIVE
@@ -96,7 +95,7 @@ void run_task(Task& task, Encoder& encoder) {
 struct QueueItem {
   std::unique_ptr<Task> task;  // null: wait for `event` if it names a stream
   Event event;
-  uint64_t complete = 0;       // report this sequence number afterwards
+  uint64_t complete = 0;  // report this sequence number afterwards
   int64_t bytes = 0;
 };
 
@@ -178,7 +177,8 @@ class CpuStream {
       std::thread([this] { loop(); }).detach();
     }
     changed_.wait(lock, [&] {
-      return queue_.empty() || (queue_.size() < max_queued_tasks && queued_bytes_ < max_queued_bytes);
+      return queue_.empty() ||
+             (queue_.size() < max_queued_tasks && queued_bytes_ < max_queued_bytes);
     });
     queued_bytes_ += item.bytes;
     queue_.push_back(std::move(item));
@@ -218,8 +218,8 @@ class CpuStream {
   std::condition_variable changed_;
   std::deque<QueueItem> queue_;
   int64_t queued_bytes_ = 0;
-  bool running_ = false;  // somebody executes work of this stream
-  bool inline_ = false;   // the batch being encoded runs on the encoding thread
+  bool running_ = false;   // somebody executes work of this stream
+  bool inline_ = false;    // the batch being encoded runs on the encoding thread
   std::thread::id owner_;  // of the inline batch
   bool started_ = false;   // the worker thread exists
 };

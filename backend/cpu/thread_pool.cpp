@@ -69,7 +69,7 @@ struct Job {
   void work() {
     for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
       try {
-        (*f)(i * piece, std::min(n, (i + 1) * piece));
+        (*f)(i* piece, std::min(n, (i + 1) * piece));
       } catch (...) {
         std::lock_guard lock(error_mutex);
         if (!error) {

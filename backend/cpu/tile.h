@@ -32,11 +32,17 @@ struct TileTypes {
 // overlap; the same address needs the same item size.
 using TileFn = void (*)(const void* const* in, void* out, int64_t n);
 
+// Threefry words of the counters (c0 + i, c1 + i) for i < n, none of which carries into bit 32 of
+// the pair's index: first[i] and second[i] are the two results.
+using ThreefryFn = void (*)(uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1, int64_t n,
+                            void* first, void* second);
+
 struct TileTable {
   const char* isa;  // "v2", "v3", "v4", "neon" or "base"
   // By the dtype of the last operand; null where the row does not accept it. Cast is not here.
   TileFn op[TileOps::count][TileTypes::count];
   TileFn cast[TileTypes::count][TileTypes::count];  // [from][to]
+  ThreefryFn threefry;
 };
 
 // Chosen at the first call from the CPU and MLX_CPU_ISA.

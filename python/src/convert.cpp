@@ -47,6 +47,14 @@ bool fits_dtype(int64_t v, Dtype t) {
 Dtype natural_int(int64_t v) { return fits<int32_t>(v) ? int32 : int64; }
 
 array int_scalar(PyObject* value, std::optional<Dtype> like) {
+  if (like == uint64) {
+    // The upper half of the type is beyond int64.
+    unsigned long long u = PyLong_AsUnsignedLongLong(value);
+    if (!PyErr_Occurred()) {
+      return array::from_uint(u, uint64);
+    }
+    PyErr_Clear();
+  }
   int64_t v = to_int64(value);
   if (!like || like->is_bool()) {
     return array::from_int(v, natural_int(v));

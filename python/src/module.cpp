@@ -42,6 +42,8 @@ NB_MODULE(core, m) {
   bind_index(m);
   bind_transforms(m);
   bind_io(m);
+  bind_matmul(m);
+  bind_random(m);
 }
 
 }  // namespace mlx::core

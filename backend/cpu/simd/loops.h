@@ -199,5 +199,6 @@ void fill_float64(TileTable& t);
 void fill_integers(TileTable& t);
 void fill_complex(TileTable& t);
 void fill_casts(TileTable& t);
+void fill_random(TileTable& t);
 
 }  // namespace mlx::core::cpu::MLX_SIMD_ISA

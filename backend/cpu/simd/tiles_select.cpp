@@ -37,6 +37,7 @@ void fill(TileTable& t) {
   fill_complex(t);
   fill_casts(t);
   fill_select(t);
+  fill_random(t);
 }
 
 }  // namespace mlx::core::cpu::MLX_SIMD_ISA

@@ -1,0 +1,411 @@
+// Matrix products by BLAS on tiles of the output, shared out to our pool. Tiles depend on the shape
+// alone, so results do not depend on the number of threads. Operands whose dtype or strides BLAS
+// cannot take are converted block by block; half types meet in float32 and are rounded once. A
+// batch whose matrices continue each other is one product; a single row or column goes through
+// gemv.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "backend/cpu/blas.h"
+#include "backend/cpu/evaluators.h"
+#include "backend/cpu/tile.h"
+#include "mlx/scalar_value.h"
+
+namespace mlx::core {
+
+namespace {
+
+using cpu::Stored;
+
+constexpr int64_t int_max = std::numeric_limits<int>::max();
+constexpr int64_t block_k = 512;               // of operands that are converted
+constexpr int64_t whole_k = int64_t(1) << 30;  // of operands that are not
+constexpr double piece_work = 1e6;  // multiplications worth a hand-over to another thread
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A matrix as it lies in memory; strides in elements.
+struct Matrix {
+  const char* data = nullptr;
+  int64_t rows = 0, columns = 0, row_stride = 0, column_stride = 0;
+
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+struct Product {
+  Dtype dtype = float32;
+  Matrix a, b, c;  // c.data null: there is none
+  char* out = nullptr;
+  float alpha = 1, beta = 0;
+  Plan batch;  // operands a, b, c, out
+
+  int64_t m() const { return a.rows; }
+  int64_t n() const { return b.columns; }
+  int64_t k() const { return a.columns; }
+};
+
+// What BLAS is told about a matrix it can read in place.
+struct Direct {
+  bool possible = false;
+  Stored stored = Stored::plain;
+  int ld = 1;
+};
+
+Direct direct(const Matrix& x) {
+  int64_t rs = x.row_stride, cs = x.column_stride;
+  if (x.columns == 1) {
+    cs = 1;
+    rs = x.rows == 1 ? 1 : rs;
+  } else if (x.rows == 1) {
+    rs = cs == 1 ? x.columns : 1;
+  }
+  if (cs == 1 && rs >= x.columns && rs <= int_max) {
+    return {true, Stored::plain, int(rs)};
+  }
+  if (rs == 1 && cs >= x.rows && cs <= int_max) {
+    return {true, Stored::transposed, int(cs)};
+  }
+  return {};
+}
+
+// dst = src, both contiguous or src strided, with conversion from the stored to the computed type.
+template <typename T, typename C>
+void read_row(const T* src, int64_t stride, C* dst, int64_t n) {
+  if constexpr (std::is_same_v<T, C>) {
+    if (stride == 1) {
+      std::memcpy(dst, src, size_t(n) * sizeof(T));
+      return;
+    }
+  } else if (stride == 1) {
+    const void* in = src;
+    cpu::tile_table().cast[dtype_of<T>.index()][dtype_of<C>.index()](&in, dst, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    dst[i] = convert_scalar<C>(src[i * stride]);
+  }
+}
+
+template <typename C>
+struct Block {
+  const C* data;
+  Stored stored;
+  int ld;
+};
+
+// One operand: read in place, or copied block by block into `scratch`.
+template <typename T, typename C>
+struct Source {
+  Matrix matrix;
+  Direct in_place;
+
+  explicit Source(const Matrix& m) : matrix(m) {
+    if constexpr (std::is_same_v<T, C>) {
+      in_place = direct(m);
+    }
+  }
+
+  Block<C> block(int64_t offset, int64_t r, int64_t rows, int64_t c, int64_t columns,
+                 C* scratch) const {
+    const T* p = reinterpret_cast<const T*>(matrix.data) + offset + r * matrix.row_stride +
+                 c * matrix.column_stride;
+    if constexpr (std::is_same_v<T, C>) {
+      if (in_place.possible) {
+        return {p, in_place.stored, in_place.ld};
+      }
+    }
+    // The copy keeps the order that lies closer together in memory.
+    bool by_rows = std::abs(matrix.column_stride) <= std::abs(matrix.row_stride) || rows == 1;
+    int64_t outer = by_rows ? rows : columns, inner = by_rows ? columns : rows;
+    int64_t step = by_rows ? matrix.row_stride : matrix.column_stride;
+    int64_t stride = by_rows ? matrix.column_stride : matrix.row_stride;
+    for (int64_t i = 0; i < outer; ++i) {
+      read_row(p + i * step, stride, scratch + i * inner, inner);
+    }
+    return {scratch, by_rows ? Stored::plain : Stored::transposed, int(inner)};
+  }
+};
+
+struct Tiling {
+  int64_t rows, columns, down, across;  // size of a tile, number of tiles
+
+  int64_t count() const { return down * across; }
+};
+
+// Tiles of up to 512 × 512, halved down to 128 while there are few.
+Tiling choose_tiling(int64_t m, int64_t n, int64_t k, int64_t batch) {
+  int64_t rows = 512, columns = 512;
+  auto down = [&] { return ceil_div(m, rows); };
+  auto across = [&] { return ceil_div(n, columns); };
+  double work = double(m) * double(n) * double(k);
+  while (batch * down() * across() < 32 && work / double(down() * across()) > piece_work) {
+    bool taller = std::min(rows, m) >= std::min(columns, n);
+    int64_t& side = taller ? rows : columns;
+    if (std::min(side, taller ? m : n) <= 128) {
+      break;
+    }
+    side /= 2;
+  }
+  Tiling t{0, 0, down(), across()};
+  // Even tiles, in units of the vectors of the kernels.
+  t.rows = ceil_div(ceil_div(m, t.down), 16) * 16;
+  t.columns = ceil_div(ceil_div(n, t.across), 16) * 16;
+  t.down = ceil_div(m, t.rows);
+  t.across = ceil_div(n, t.columns);
+  return t;
+}
+
+template <typename C>
+void scale(C* x, int64_t n, float factor) {
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<C, complex64_t>) {
+      x[i] = {x[i].re * factor, x[i].im * factor};
+    } else {
+      x[i] = factor == 0.0f ? C(0) : x[i] * C(factor);
+    }
+  }
+}
+
+// One product: T is stored, C computed.
+template <typename T, typename C>
+class Gemm {
+ public:
+  explicit Gemm(const Product& p)
+      : p_(p),
+        a_(p.a),
+        b_(p.b),
+        tiling_(choose_tiling(p.m(), p.n(), p.k(), p.batch.size)),
+        copied_(!a_.in_place.possible || !b_.in_place.possible),
+        step_k_(std::min(p.k(), copied_ ? block_k : whole_k)) {}
+
+  void run() {
+    double work =
+        double(tiling_.rows) * double(tiling_.columns) * double(std::max<int64_t>(1, p_.k()));
+    int64_t grain = std::max<int64_t>(1, int64_t(piece_work / work));
+    cpu::parallel_for(p_.batch.size * tiling_.count(), grain, [&](int64_t begin, int64_t end) {
+      Scratch scratch(scratch_bytes());
+      Odometer at(p_.batch, 0);
+      int64_t matrix = -1;
+      for (int64_t t = begin; t < end; ++t) {
+        if (t / tiling_.count() != matrix) {
+          matrix = t / tiling_.count();
+          at.seek(matrix);
+        }
+        tile(at, t % tiling_.count(), scratch.as<C>());
+      }
+    });
+  }
+
+ private:
+  static constexpr bool rounds = !std::is_same_v<T, C>;
+
+  int64_t scratch_a() const { return a_.in_place.possible ? 0 : tiling_.rows * step_k_; }
+  int64_t scratch_b() const { return b_.in_place.possible ? 0 : tiling_.columns * step_k_; }
+  size_t scratch_bytes() const {
+    int64_t sum = rounds ? tiling_.rows * tiling_.columns : 0;
+    return size_t(std::max<int64_t>(1, scratch_a() + scratch_b() + sum)) * sizeof(C);
+  }
+
+  void tile(const Odometer& at, int64_t t, C* scratch) const {
+    int64_t r = t % tiling_.down * tiling_.rows, c = t / tiling_.down * tiling_.columns;
+    int64_t rows = std::min(tiling_.rows, p_.m() - r),
+            columns = std::min(tiling_.columns, p_.n() - c);
+    T* out = reinterpret_cast<T*>(p_.out) + at.offset(3) + r * p_.n() + c;
+    C* sum = scratch + scratch_a() + scratch_b();
+    int64_t ld = columns;
+    if constexpr (!rounds) {
+      sum = out;
+      ld = p_.n();
+    }
+    if (p_.beta != 0.0f) {
+      load(at.offset(2), r, rows, c, columns, sum, ld);
+    }
+    if (ld <= int_max) {
+      accumulate(at, r, rows, c, columns, scratch, sum, int(ld));
+    } else {
+      // Rows too far apart for BLAS: one at a time.
+      for (int64_t i = 0; i < rows; ++i) {
+        accumulate(at, r + i, 1, c, columns, scratch, sum + i * ld, int(columns));
+      }
+    }
+    if constexpr (rounds) {
+      for (int64_t i = 0; i < rows; ++i) {
+        const void* in = sum + i * ld;
+        cpu::tile_table().cast[dtype_of<C>.index()][dtype_of<T>.index()](&in, out + i * p_.n(),
+                                                                         columns);
+      }
+    }
+  }
+
+  // The addend, which may already be where the result goes.
+  void load(int64_t offset, int64_t r, int64_t rows, int64_t c, int64_t columns, C* sum,
+            int64_t ld) const {
+    const Matrix& x = p_.c;
+    const T* p =
+        reinterpret_cast<const T*>(x.data) + offset + r * x.row_stride + c * x.column_stride;
+    if (static_cast<const void*>(p) == sum) {
+      return;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      read_row(p + i * x.row_stride, x.column_stride, sum + i * ld, columns);
+    }
+  }
+
+  void accumulate(const Odometer& at, int64_t r, int64_t rows, int64_t c, int64_t columns,
+                  C* scratch, C* sum, int ld) const {
+    for (int64_t k = 0; k < p_.k(); k += step_k_) {
+      int64_t depth = std::min(step_k_, p_.k() - k);
+      Block<C> a = a_.block(at.offset(0), r, rows, k, depth, scratch);
+      Block<C> b = b_.block(at.offset(1), k, depth, c, columns, scratch + scratch_a());
+      cpu::gemm(a.stored, b.stored, int(rows), int(columns), int(depth), p_.alpha, a.data, a.ld,
+                b.data, b.ld, k == 0 ? p_.beta : 1.0f, sum, ld);
+    }
+    for (int64_t i = 0; i < rows && p_.k() == 0; ++i) {
+      if (p_.beta == 0.0f) {
+        std::fill(sum + i * ld, sum + i * ld + columns, C());
+      } else {
+        scale(sum + i * ld, columns, p_.beta);
+      }
+    }
+  }
+
+  const Product& p_;
+  const Source<T, C> a_, b_;
+  const Tiling tiling_;
+  const bool copied_;
+  const int64_t step_k_;
+};
+
+// y = alpha · a @ x + beta · c in pieces of y; `a` can be read in place.
+template <typename T>
+void matrix_vector(const Product& p, const Matrix& a, Direct layout, int a_slot, const Matrix& x,
+                   int64_t c_stride) {
+  int64_t m = a.rows, k = a.columns, x_stride = x.row_stride;
+  int64_t piece = std::clamp<int64_t>((int64_t(1) << 18) / k, 512, 1 << 16);
+  int64_t pieces = ceil_div(m, piece);
+  int64_t grain = std::max<int64_t>(1, int64_t(piece_work / 4) / (std::min(m, piece) * k));
+  cpu::parallel_for(p.batch.size * pieces, grain, [&](int64_t begin, int64_t end) {
+    Odometer at(p.batch, 0);
+    for (int64_t t = begin; t < end; ++t) {
+      at.seek(t / pieces);
+      int64_t r = t % pieces * piece, rows = std::min(piece, m - r);
+      const T* matrix = reinterpret_cast<const T*>(a.data) + at.offset(a_slot) + r * a.row_stride;
+      const T* vector = reinterpret_cast<const T*>(x.data) + at.offset(1 - a_slot);
+      T* y = reinterpret_cast<T*>(p.out) + at.offset(3) + r;
+      if (p.beta == 0.0f) {
+        std::fill(y, y + rows, T());
+      } else {
+        const T* c = reinterpret_cast<const T*>(p.c.data) + at.offset(2) + r * c_stride;
+        if (c != y) {
+          read_row(c, c_stride, y, rows);
+        }
+        if (p.beta != 1.0f) {
+          scale(y, rows, p.beta);
+        }
+      }
+      cpu::gemv(layout.stored, int(rows), int(k), p.alpha, matrix, layout.ld, vector, int(x_stride),
+                y);
+    }
+  });
+}
+
+bool usable_increment(const Matrix& x) { return x.row_stride >= 1 && x.row_stride <= int_max; }
+
+// True if the product was a matrix and a vector that BLAS can read.
+template <typename T>
+bool try_matrix_vector(const Product& p) {
+  if ((p.m() != 1 && p.n() != 1) || p.k() == 0 || p.k() > whole_k) {
+    return false;
+  }
+  bool column = p.n() == 1;
+  Matrix a = column ? p.a : p.b.transposed(), x = column ? p.b : p.a.transposed();
+  Direct layout = direct(a);
+  if (!layout.possible || !usable_increment(x)) {
+    return false;
+  }
+  matrix_vector<T>(p, a, layout, column ? 0 : 1, x, column ? p.c.row_stride : p.c.column_stride);
+  return true;
+}
+
+// Leading matrices of `a` against one `b` are more rows, if they continue each other.
+void join_batch_to_rows(Product& p) {
+  Plan& batch = p.batch;
+  while (!batch.shape.empty()) {
+    int64_t a = batch.strides[0].back(), b = batch.strides[1].back(), c = batch.strides[2].back();
+    int64_t out = batch.strides[3].back(), rows = p.a.rows;
+    if (rows == 1) {
+      p.a.row_stride = a;
+      p.c.row_stride = c;
+    }
+    bool joins = b == 0 && a == rows * p.a.row_stride && out == rows * p.n() &&
+                 (!p.c.data || c == rows * p.c.row_stride);
+    if (!joins) {
+      return;
+    }
+    p.a.rows *= batch.shape.back();
+    p.c.rows = p.a.rows;
+    batch.size /= batch.shape.back();
+    batch.shape.pop_back();
+    for (Strides& s : batch.strides) {
+      s.pop_back();
+    }
+  }
+}
+
+Strides leading(const Strides& s) { return Strides(s.begin(), s.end() - 2); }
+
+Matrix last_axes(const Operand& x) {
+  size_t d = x.shape.size();
+  return {static_cast<const char*>(x.data), x.shape[d - 2], x.shape[d - 1], x.strides[d - 2],
+          x.strides[d - 1]};
+}
+
+Product make_product(const Operand& a, const Operand& b, const Operand* c, const Operand& out,
+                     float alpha, float beta) {
+  Product p;
+  p.dtype = out.dtype;
+  p.a = last_axes(a);
+  p.b = last_axes(b);
+  p.out = static_cast<char*>(out.data);
+  p.alpha = alpha;
+  ShapeView shape = ShapeView(out.shape).first(out.shape.size() - 2);
+  auto batch_strides = [&](const Operand& x) {
+    Strides s(x.strides.begin(), x.strides.end() - 2);
+    return broadcast_strides(ShapeView(x.shape).first(x.shape.size() - 2), s, shape);
+  };
+  Strides c_batch(shape.size(), 0);
+  if (c && beta != 0.0f) {
+    Strides s = broadcast_strides(c->shape, c->strides, out.shape);
+    size_t d = s.size();
+    p.c = {static_cast<const char*>(c->data), p.m(), p.n(), s[d - 2], s[d - 1]};
+    p.beta = beta;
+    c_batch = leading(s);
+  }
+  const Strides batches[] = {batch_strides(a), batch_strides(b), c_batch, leading(out.strides)};
+  p.batch = plan(shape, batches);
+  join_batch_to_rows(p);
+  return p;
+}
+
+void run(const Product& p, std::string_view op) {
+  dispatch(InexactTypes{}, p.dtype, op, [&]<typename T>() {
+    if constexpr (is_half_type<T>) {
+      Gemm<T, float>(p).run();
+    } else if (!try_matrix_vector<T>(p)) {
+      Gemm<T, T>(p).run();
+    }
+  });
+}
+
+}  // namespace
+
+void eval_cpu(const Matmul&, Inputs in, Outputs out, Encoder&) {
+  run(make_product(in[0], in[1], nullptr, out[0], 1.0f, 0.0f), "matmul");
+}
+
+void eval_cpu(const AddMM& p, Inputs in, Outputs out, Encoder&) {
+  run(make_product(in[1], in[2], &in[0], out[0], p.alpha, p.beta), "addmm");
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,64 @@
+// The matmul family: products of matrices, batched by broadcasting, and what is made of them.
+#pragma once
+
+#include <span>
+
+#include "mlx/graph/primitive.h"
+
+namespace mlx::core {
+
+// a (…, m, k) times b (…, k, n) for operands of one inexact dtype; leading axes broadcast.
+class Matmul final : public PrimitiveOf<Matmul, PrimitiveId::Matmul> {
+ public:
+  std::string_view name() const override { return "Matmul"; }
+  std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  std::vector<array> jvp(const std::vector<array>& inputs, const std::vector<array>& tangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& axes,
+                  Stream stream) const override;
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
+  bool same(const Matmul&) const { return true; }
+};
+
+// beta·c + alpha·(a @ b); inputs are c, a, b, and c broadcasts to the product. A factor of zero
+// leaves its term out, whatever that holds.
+class AddMM final : public PrimitiveOf<AddMM, PrimitiveId::AddMM> {
+ public:
+  AddMM(float a, float b) : alpha(a), beta(b) {}
+  std::string_view name() const override { return "AddMM"; }
+  std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  std::vector<array> jvp(const std::vector<array>& inputs, const std::vector<array>& tangents,
+                         const std::vector<int>& argnums,
+                         const std::vector<array>& outputs) const override;
+  VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& axes,
+                  Stream stream) const override;
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
+  std::string describe() const override;
+  uint32_t overwritable() const override { return 1; }  // c
+  bool same(const AddMM& o) const { return alpha == o.alpha && beta == o.beta; }
+
+  const float alpha;
+  const float beta;
+};
+
+// NumPy's rules: a 1-D operand is a row on the left, a column on the right, and its axis goes away.
+MLX_API array matmul(const array& a, const array& b, StreamOrDevice s = {});
+MLX_API array addmm(const array& c, const array& a, const array& b, float alpha = 1.0f,
+                    float beta = 1.0f, StreamOrDevice s = {});
+// Sum over the last `axes` axes of a and the first of b.
+MLX_API array tensordot(const array& a, const array& b, int axes = 2, StreamOrDevice s = {});
+MLX_API array tensordot(const array& a, const array& b, std::span<const int> axes_a,
+                        std::span<const int> axes_b, StreamOrDevice s = {});
+// All products of elements of flattened a and b.
+MLX_API array outer(const array& a, const array& b, StreamOrDevice s = {});
+// Sum over the last axes.
+MLX_API array inner(const array& a, const array& b, StreamOrDevice s = {});
+// Sum of conj(a)·b over the same axis of both.
+MLX_API array vecdot(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
+
+}  // namespace mlx::core

@@ -1,0 +1,481 @@
+"""Matrix products against NumPy in float64: dtypes, layouts, batches, derivatives, lanes, errors."""
+
+import os
+import subprocess
+import sys
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+needs_transforms = pytest.mark.skipif(
+    not hasattr(mx, "vjp"), reason="the transforms are not part of this build"
+)
+
+# Rounding of the result, and of a sum of k terms in the accumulator.
+TOLERANCE = {
+    mx.float32: 1e-6,
+    mx.float64: 1e-14,
+    mx.float16: 1e-3,
+    mx.bfloat16: 8e-3,
+    mx.complex64: 1e-6,
+}
+DTYPES = list(TOLERANCE)
+
+
+def values(shape, dtype, seed=0):
+    """Random numbers that the dtype holds exactly, as mlx array and as NumPy float64/complex128."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape)
+    if dtype == mx.complex64:
+        x = (x + 1j * rng.standard_normal(shape)).astype(np.complex64)
+        return mx.array(x), x.astype(np.complex128)
+    if dtype == mx.float64:
+        return mx.array(x, dtype=mx.float64), x
+    a = mx.array(x.astype(np.float32)).astype(dtype)
+    return a, np.array(a.astype(mx.float32)).astype(np.float64)
+
+
+def exact(a):
+    if a.dtype in (mx.float16, mx.bfloat16):
+        a = a.astype(mx.float32)
+    x = np.array(a)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def check(got, want, scale, dtype):
+    assert got.dtype == dtype
+    assert got.shape == want.shape
+    error = np.abs(exact(got) - want)
+    assert (error <= TOLERANCE[dtype] * scale + 1e-30).all(), (error / (scale + 1e-30)).max()
+
+
+def check_product(a, b, na, nb, dtype):
+    check(mx.matmul(a, b), na @ nb, np.abs(na) @ np.abs(nb), dtype)
+
+
+def transposed(x):
+    return mx.swapaxes(x, -1, -2) if isinstance(x, mx.array) else np.swapaxes(x, -1, -2)
+
+
+# Each takes (…, m, k) values of a larger array to a view of it.
+LAYOUTS = {
+    "dense": lambda x: x,
+    "transposed": lambda x: transposed(transposed(x) * 1),
+    "reversed rows": lambda x: x[..., ::-1, :],
+    "reversed columns": lambda x: x[..., ::-1],
+    "every second row": lambda x: x[..., ::2, :],
+    "every second column": lambda x: x[..., ::2],
+    "offset": lambda x: x[..., 1:, 1:],
+    "one row for all": lambda x: (mx if isinstance(x, mx.array) else np).broadcast_to(
+        x[..., :1, :], x.shape
+    ),
+    "one column for all": lambda x: (mx if isinstance(x, mx.array) else np).broadcast_to(
+        x[..., :1], x.shape
+    ),
+    "transposed, every second": lambda x: transposed(x)[..., ::2],
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout_a", LAYOUTS)
+@pytest.mark.parametrize("layout_b", LAYOUTS)
+def test_layouts(dtype, layout_a, layout_b):
+    a, na = values((17, 17), dtype, 1)
+    a, na = LAYOUTS[layout_a](a), LAYOUTS[layout_a](na)
+    b, nb = values((20, 20), dtype, 2)
+    b, nb = LAYOUTS[layout_b](b), LAYOUTS[layout_b](nb)
+    k = min(a.shape[1], b.shape[0])
+    check_product(a[:, :k], b[:k], na[:, :k], nb[:k], dtype)
+
+
+SIZES = [
+    (1, 1, 1),
+    (1, 7, 5),
+    (5, 7, 1),
+    (1, 600, 1),
+    (33, 1, 65),
+    (2, 3, 4),
+    (129, 600, 140),
+    (513, 20, 30),
+    (16, 16, 1000),
+    (1, 1200, 700),
+    (700, 1200, 1),
+    (3, 5000, 2),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("order", ["nn", "nt", "tn", "tt"])
+def test_sizes(dtype, size, order):
+    m, k, n = size
+    a, na = values((m, k) if order[0] == "n" else (k, m), dtype, 3)
+    b, nb = values((k, n) if order[1] == "n" else (n, k), dtype, 4)
+    if order[0] == "t":
+        a, na = transposed(a), transposed(na)
+    if order[1] == "t":
+        b, nb = transposed(b), transposed(nb)
+    check_product(a, b, na, nb, dtype)
+
+
+BATCHES = [
+    ((3, 4, 5), (5, 6)),
+    ((4, 5), (3, 5, 6)),
+    ((3, 4, 5), (3, 5, 6)),
+    ((1, 4, 5), (3, 5, 6)),
+    ((2, 1, 4, 5), (3, 5, 6)),
+    ((2, 3, 4, 5), (2, 1, 5, 6)),
+    ((2, 3, 1, 5), (5, 6)),
+    ((2, 3, 4, 5), (1, 1, 5, 1)),
+    ((0, 4, 5), (5, 6)),
+    ((2, 0, 5), (2, 5, 6)),
+    ((2, 4, 0), (2, 0, 6)),
+    ((2, 4, 5), (2, 5, 0)),
+    ((5,), (5, 6)),
+    ((4, 5), (5,)),
+    ((5,), (5,)),
+    ((0,), (0,)),
+    ((5,), (2, 3, 5, 6)),
+    ((2, 3, 4, 5), (5,)),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shapes", BATCHES, ids=str)
+def test_batches(dtype, shapes):
+    a, na = values(shapes[0], dtype, 5)
+    b, nb = values(shapes[1], dtype, 6)
+    check_product(a, b, na, nb, dtype)
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16], ids=str)
+def test_batches_with_strides(dtype):
+    a, na = values((5, 3, 4, 6), dtype, 7)
+    b, nb = values((3, 6, 5, 7), dtype, 8)
+    # Heads between positions and features, as attention has them.
+    check_product(
+        mx.transpose(a, (1, 0, 2, 3)),
+        mx.transpose(b, (0, 2, 1, 3)),
+        na.transpose(1, 0, 2, 3),
+        nb.transpose(0, 2, 1, 3),
+        dtype,
+    )
+    check_product(a[::-1, :, ::2], b[:, :, 0], na[::-1, :, ::2], nb[:, :, 0], dtype)
+    check_product(a[:, 0], b[0, :, 0], na[:, 0], nb[0, :, 0], dtype)
+
+
+def test_many_small_products():
+    a, na = values((700, 3, 4), mx.float32, 9)
+    b, nb = values((700, 4, 2), mx.float32, 10)
+    check_product(a, b, na, nb, mx.float32)
+
+
+def test_promotion():
+    half, brain, single = (mx.ones((2, 2), dtype=t) for t in (mx.float16, mx.bfloat16, mx.float32))
+    integer = mx.ones((2, 2), dtype=mx.int32)
+    assert (half @ brain).dtype == mx.float32
+    assert (half @ integer).dtype == mx.float16
+    assert (single @ mx.ones((2, 2), dtype=mx.complex64)).dtype == mx.complex64
+
+
+def test_half_products_accumulate_in_float32():
+    # 4096 ones sum exactly; in 16 bits the sum would stop growing at 2048 or 256.
+    for dtype in (mx.float16, mx.bfloat16):
+        ones = mx.ones((1, 4096), dtype=dtype)
+        assert (ones @ ones.T).item() == 4096
+        assert mx.matmul(ones, ones[0]).item() == 4096
+    # Terms beyond float16's range may cancel.
+    a = mx.array([[300.0, 300.0, 1.0]], dtype=mx.float16)
+    b = mx.array([[300.0], [-300.0], [1.0]], dtype=mx.float16)
+    assert (a @ b).item() == 1
+
+
+def test_infinities_and_nan_stay_in_their_row():
+    a = mx.array([[1.0, float("inf")], [1.0, 2.0], [float("nan"), 0.0]])
+    b = mx.array([[1.0, 1.0], [1.0, 3.0]])
+    got = np.array(a @ b)
+    assert np.isinf(got[0]).all() and np.isnan(got[2]).all()
+    np.testing.assert_array_equal(got[1], [3, 7])
+
+
+ADDENDS = [
+    ((4, 5), (5, 6), (4, 6)),
+    ((4, 5), (5, 6), (6,)),
+    ((4, 5), (5, 6), (4, 1)),
+    ((4, 5), (5, 6), ()),
+    ((4, 5), (5, 6), (1, 1)),
+    ((3, 4, 5), (5, 6), (6,)),
+    ((3, 4, 5), (5, 6), (3, 1, 6)),
+    ((3, 4, 5), (3, 5, 6), (4, 6)),
+    ((5,), (5, 6), (6,)),
+    ((5,), (5, 6), ()),
+    ((4, 5), (5,), (4,)),
+    ((3, 4, 5), (5,), (4,)),
+    ((3, 4, 5), (5,), (3, 1)),
+    ((5,), (3, 5, 6), (3, 1)),
+    ((5,), (5,), ()),
+    ((4, 0), (0, 6), (6,)),
+    ((300, 70), (70, 400), (300, 400)),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shapes", ADDENDS, ids=str)
+@pytest.mark.parametrize("factors", [(1.0, 1.0), (0.5, -2.0), (1.0, 0.0), (0.0, 1.0)], ids=str)
+def test_addmm(dtype, shapes, factors):
+    alpha, beta = factors
+    a, na = values(shapes[0], dtype, 11)
+    b, nb = values(shapes[1], dtype, 12)
+    c, nc = values(shapes[2], dtype, 13)
+    want = alpha * (na @ nb) + beta * nc
+    scale = abs(alpha) * (np.abs(na) @ np.abs(nb)) + abs(beta) * np.abs(nc)
+    check(mx.addmm(c, a, b, alpha, beta), np.asarray(want), scale, dtype)
+
+
+def test_addmm_with_strided_addend_and_reused_memory():
+    a, na = values((6, 5), mx.float32, 14)
+    b, nb = values((5, 8), mx.float32, 15)
+    c, nc = values((8, 6), mx.float32, 16)
+    check(mx.addmm(c.T, a, b), nc.T + na @ nb, 100, mx.float32)
+    check(mx.addmm(c[::-1].T, a, b), nc[::-1].T + na @ nb, 100, mx.float32)
+    # The addend is nobody else's: the sum may take its place.
+    for _ in range(3):
+        check(mx.addmm(c.T + 1.0, a, b, beta=2.0), 2 * (nc.T + 1) + na @ nb, 100, mx.float32)
+    square, ns = values((7, 7), mx.float32, 17)
+    check(mx.addmm(square, square, square), ns + ns @ ns, 100, mx.float32)
+
+
+def test_addmm_leaves_out_terms_of_factor_zero():
+    nan = mx.full((2, 2), float("nan"))
+    ones = mx.ones((2, 2))
+    assert mx.addmm(nan, ones, ones, beta=0.0).tolist() == [[2, 2], [2, 2]]
+    assert mx.addmm(ones, nan, ones, alpha=0.0).tolist() == [[1, 1], [1, 1]]
+
+
+def test_operators():
+    a, na = values((3, 4), mx.float32, 18)
+    b, nb = values((4, 4), mx.float32, 19)
+    check(a @ b, na @ nb, 100, mx.float32)
+    alias, before = a, a
+    a @= b
+    assert a is alias and before is a
+    check(a, na @ nb, 100, mx.float32)
+    with pytest.raises(TypeError):
+        a @ 2.0
+
+
+def test_contractions():
+    a, na = values((3, 4, 5), mx.float32, 20)
+    b, nb = values((4, 5, 6), mx.float32, 21)
+    check(mx.tensordot(a, b), np.tensordot(na, nb), 1000, mx.float32)
+    check(mx.tensordot(a, b[0], 1), np.tensordot(na, nb[0], 1), 1000, mx.float32)
+    check(mx.tensordot(a, b[0], 0), np.tensordot(na, nb[0], 0), 1000, mx.float32)
+    for axes in ([[1, 2], [0, 1]], [[2, 1], [1, 0]], [[-1], [1]], [[1], [0]]):
+        check(mx.tensordot(a, b, axes), np.tensordot(na, nb, axes), 1000, mx.float32)
+    check(mx.inner(a, b[0].T), np.inner(na, nb[0].T), 1000, mx.float32)
+    check(mx.outer(a, b[0]), np.outer(na, nb[0]), 1000, mx.float32)
+    check(mx.vecdot(a, a[:1]), np.vecdot(na, na[:1]), 1000, mx.float32)
+    check(mx.vecdot(a, a, axis=1), np.vecdot(na, na, axis=1), 1000, mx.float32)
+    z, nz = values((4, 3), mx.complex64, 22)
+    w, nw = values((4, 3), mx.complex64, 23)
+    check(mx.vecdot(z, w, axis=0), (nz.conj() * nw).sum(0), 1000, mx.complex64)
+    assert mx.inner(mx.array(2.0), mx.array([1.0, 3.0])).tolist() == [2, 6]
+    assert mx.outer(mx.array([1, 2]), mx.array([3, 4])).tolist() == [[3, 4], [6, 8]]
+    assert mx.vecdot(mx.array([1, 2]), mx.array([3, 4])).dtype == mx.int32
+
+
+ERRORS = [
+    (lambda: mx.matmul(mx.array(1.0), mx.ones((2,))), "matmul"),
+    (lambda: mx.matmul(mx.ones((2, 3)), mx.ones((2, 3))), r"matmul.*\(2, 3\)"),
+    (lambda: mx.matmul(mx.ones((2, 3)), mx.ones((2,))), "matmul"),
+    (lambda: mx.matmul(mx.ones((2, 2, 3)), mx.ones((3, 3, 2))), "matmul"),
+    (lambda: mx.matmul(mx.ones((2, 2), dtype=mx.int32), mx.ones((2, 2), dtype=mx.int8)), "int32"),
+    (lambda: mx.matmul(mx.ones((2, 2), dtype=mx.bool_), mx.ones((2, 2), dtype=mx.bool_)), "bool"),
+    (lambda: mx.addmm(mx.ones((3,)), mx.ones((2, 2)), mx.ones((2, 2))), "addmm"),
+    (lambda: mx.addmm(mx.ones((5, 2, 2)), mx.ones((2, 2)), mx.ones((2, 2))), "addmm"),
+    (lambda: mx.addmm(mx.ones((3, 1)), mx.ones((2,)), mx.ones((2, 3))), "addmm"),
+    (lambda: mx.addmm(*[mx.ones((2, 2), dtype=mx.int32)] * 3), "addmm"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((2, 3)), 1), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), 3), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), -1), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), [[1], [0, 1]]), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), [[1]]), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 2)), mx.ones((2, 2)), [[0, 0], [0, 1]]), "tensordot"),
+    (lambda: mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), [[5], [0]]), "tensordot"),
+    (lambda: mx.inner(mx.ones((2, 3)), mx.ones((4, 2))), "inner"),
+    (lambda: mx.vecdot(mx.array(1.0), mx.ones((2,))), "vecdot"),
+    (lambda: mx.vecdot(mx.ones((2, 3)), mx.ones((3, 3)), axis=0), "vecdot"),
+]
+
+
+@pytest.mark.parametrize("call, text", ERRORS)
+def test_errors(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+# Derivatives. Functions of all-float64 inputs, compared with central differences of NumPy.
+DIFFERENTIATED = [
+    ((3, 4), (4, 5)),
+    ((2, 3, 4), (4, 5)),
+    ((3, 4), (2, 4, 5)),
+    ((2, 3, 4), (2, 4, 5)),
+    ((2, 1, 3, 4), (3, 4, 2)),
+    ((1, 3, 4), (2, 4, 5)),
+    ((4,), (4, 5)),
+    ((2, 3, 4), (4,)),
+    ((4,), (4,)),
+]
+
+
+def directional(f, xs, ds, h=1e-6):
+    up = f(*[x + h * d for x, d in zip(xs, ds)])
+    down = f(*[x - h * d for x, d in zip(xs, ds)])
+    return (up - down) / (2 * h)
+
+
+def check_derivatives(f, numpy_f, inputs):
+    """jvp against differences, vjp against jvp: <ct, J d> = Re <Jᴴ ct, d>."""
+    rng = np.random.default_rng(0)
+
+    def direction(x):
+        d = rng.standard_normal(x.shape)
+        if x.dtype.kind == "c":
+            return (d + 1j * rng.standard_normal(x.shape)).astype(np.complex64)
+        return d
+
+    kind = mx.complex64 if inputs[0].dtype.kind == "c" else mx.float64
+    tol = 2e-5 if kind == mx.complex64 else 1e-7
+    xs = [mx.array(x, dtype=kind) for x in inputs]
+    ds = [direction(x) for x in inputs]
+    (out,), (jd,) = mx.jvp(lambda *a: f(*a), xs, [mx.array(d, dtype=kind) for d in ds])
+    wide = [x.astype(np.complex128 if kind == mx.complex64 else np.float64) for x in inputs]
+    want = directional(numpy_f, wide, ds)
+    np.testing.assert_allclose(exact(jd), want, rtol=tol, atol=tol * 10)
+    ct = direction(np.asarray(exact(out)).astype(inputs[0].dtype))
+    _, grads = mx.vjp(lambda *a: f(*a), xs, [mx.array(ct, dtype=kind)])
+    left = (np.conj(ct) * want).sum().real
+    right = sum((np.conj(exact(g)) * d).sum().real for g, d in zip(grads, ds))
+    np.testing.assert_allclose(right, left, rtol=tol, atol=tol * 10)
+    for g, x in zip(grads, xs):
+        assert g.shape == x.shape and g.dtype == x.dtype
+
+
+@needs_transforms
+@pytest.mark.parametrize("complex_values", [False, True])
+@pytest.mark.parametrize("shapes", DIFFERENTIATED, ids=str)
+def test_derivatives(shapes, complex_values):
+    kind = mx.complex64 if complex_values else mx.float64
+    xs = [np.array(values(s, kind, i)[0]) for i, s in enumerate(shapes)]
+    check_derivatives(mx.matmul, np.matmul, xs)
+
+
+@needs_transforms
+@pytest.mark.parametrize("complex_values", [False, True])
+@pytest.mark.parametrize(
+    "shapes", [s for s in ADDENDS if 0 not in s[0] and 300 not in s[0]], ids=str
+)
+def test_addmm_derivatives(shapes, complex_values):
+    kind = mx.complex64 if complex_values else mx.float64
+    xs = [np.array(values(shapes[i], kind, i)[0]) for i in (2, 0, 1)]
+    check_derivatives(
+        lambda c, a, b: mx.addmm(c, a, b, 0.5, -2.0), lambda c, a, b: 0.5 * (a @ b) - 2.0 * c, xs
+    )
+
+
+@needs_transforms
+def test_second_derivatives():
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((4, 3))
+
+    def f(x, y):
+        return (mx.matmul(x, y) ** 3).sum()
+
+    def slope(x, y):
+        return (mx.grad(f, argnums=1)(x, y) ** 2).sum()
+
+    def numpy_slope(x, y):
+        g = 3 * (x @ y) ** 2
+        return ((np.swapaxes(x, -1, -2) @ g).sum(0) ** 2).sum()
+
+    ga, gb = mx.grad(slope, argnums=[0, 1])(
+        mx.array(a, dtype=mx.float64), mx.array(b, dtype=mx.float64)
+    )
+    da, db = rng.standard_normal(a.shape), rng.standard_normal(b.shape)
+    want = directional(numpy_slope, [a, b], [da, db])
+    got = (exact(ga) * da).sum() + (exact(gb) * db).sum()
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+LANES = [
+    ((3, 4, 5), 0, (3, 5, 6), 0),
+    ((3, 4, 5), 0, (5, 6), None),
+    ((4, 5), None, (3, 5, 6), 0),
+    ((4, 5, 3), 2, (5, 3, 6), 1),
+    ((3, 2, 4, 5), 0, (3, 5, 6), 0),
+    ((3, 4, 5), 0, (3, 2, 5, 6), 0),
+    ((2, 4, 3, 5), 2, (5, 6), None),
+    ((4, 5), None, (2, 5, 6, 3), -1),
+    ((3, 5), 0, (3, 5), 0),
+    ((3, 5), 0, (5, 6), None),
+]
+
+
+@needs_transforms
+@pytest.mark.parametrize("lanes", LANES, ids=str)
+def test_vmap(lanes):
+    shape_a, axis_a, shape_b, axis_b = lanes
+    a, na = values(shape_a, mx.float32, 1)
+    b, nb = values(shape_b, mx.float32, 2)
+    got = mx.vmap(mx.matmul, in_axes=(axis_a, axis_b))(a, b)
+
+    def lane(x, axis, i):
+        return x if axis is None else np.take(x, i, axis)
+
+    want = np.stack([lane(na, axis_a, i) @ lane(nb, axis_b, i) for i in range(3)])
+    check(got, want, 100, mx.float32)
+
+
+@needs_transforms
+@pytest.mark.parametrize(
+    "axes", [(0, None, None), (None, 0, None), (0, 0, 0), (None, 0, 0)], ids=str
+)
+def test_addmm_vmap(axes):
+    shapes = [(6,), (2, 4, 5), (5, 6)]
+    inputs = [
+        values(s if axis is None else (3, *s), mx.float32, i)
+        for i, (s, axis) in enumerate(zip(shapes, axes))
+    ]
+    got = mx.vmap(lambda c, a, b: mx.addmm(c, a, b, 2.0, 3.0), in_axes=axes)(
+        *[x for x, _ in inputs]
+    )
+    want = []
+    for i in range(3):
+        c, a, b = (x if axis is None else x[i] for (_, x), axis in zip(inputs, axes))
+        want.append(3.0 * c + 2.0 * (a @ b))
+    check(got, np.stack(want), 100, mx.float32)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
+    code = (
+        "import sys, numpy as np, mlx.core as mx\n"
+        "r = np.random.default_rng(0)\n"
+        "f = lambda *s: mx.array(r.standard_normal(s).astype(np.float32))\n"
+        "out = [f(300, 700) @ f(700, 400), f(5, 40, 60) @ f(60, 30), f(2000, 900) @ f(900),\n"
+        "       f(900) @ f(900, 3000), f(64, 20000) @ f(20000, 64), f(90, 8, 8) @ f(90, 8, 8)]\n"
+        "out += [(f(300, 700).astype(mx.bfloat16) @ f(700, 300).astype(mx.bfloat16)).astype(mx.float32)]\n"
+        "np.savez(sys.argv[1], *[np.array(o) for o in out])\n"
+    )
+    results = []
+    for threads in ("1", "2", "5"):
+        path = tmp_path / f"{threads}.npz"
+        subprocess.run(
+            [sys.executable, "-c", code, str(path)],
+            check=True,
+            env={**os.environ, "MLX_NUM_THREADS": threads},
+        )
+        results.append(np.load(path))
+    for other in results[1:]:
+        for name in results[0].files:
+            np.testing.assert_array_equal(results[0][name], other[name])
