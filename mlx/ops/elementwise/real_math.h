@@ -51,11 +51,14 @@ MLX_SCALAR_FN T exp_reduce(T x, m::int_of<T>& n) {
   return m::fma(k, m::lit<T>(1.90465421e-09), m::fma(k, m::lit<T>(-0.693147182), x));
 }
 
-// exp(r) - 1 for a reduced r.
+// exp(r) - 1 for a reduced r, and (exp(r) - 1 - r) / r^2.
+template <typename T>
+MLX_SCALAR_FN T expm1_quotient(T r) {
+  return poly(r, 0.5, 0.166666359, 0.0416665114, 0.00834151078, 0.00139305415, 0.000150447508);
+}
 template <typename T>
 MLX_SCALAR_FN T expm1_reduced(T r) {
-  T q = poly(r, 0.5, 0.166666359, 0.0416665114, 0.00834151078, 0.00139305415, 0.000150447508);
-  return m::fma(r * r, q, r);
+  return m::fma(r * r, expm1_quotient(r), r);
 }
 
 // p * 2^n for n in [-252, 254], in two halves: results near the ends of the range round once.
@@ -415,10 +418,22 @@ MLX_SCALAR_FN T log_extended(T a, T& low) {
   // 16 bits of ln2: the product with e is exact, and larger than 2 s unless it is zero.
   T main = e * m::lit<T>(0.693145751953125), sum = main + (s + s);
   T lost = (s + s) - (sum - main);
-  T tail = lost + m::fma(e, m::lit<T>(1.42860677e-06), m::fma(two, rest, p));
+  T tail = lost + m::fma(e, m::lit<T>(1.42860677e-06), p);
   T high = sum + tail;
-  low = tail - (high - sum);
+  // The slope of the function at s is 2 / (1 - s^2).
+  low = m::fma(rest, m::fma(two, z, two), tail - (high - sum));
   return high;
+}
+
+// exp(x + low) 2^-n with the sum 1 + r carried exactly: close to half a unit, so that exact powers
+// come out exact.
+template <typename T>
+MLX_SCALAR_FN T exp_extended(T x, T low, m::int_of<T>& n) {
+  T one = m::lit<T>(1), k = nearest(x * m::lit<T>(1.44269502), n);
+  T main = m::fma(k, m::lit<T>(-0.693147182), x);
+  T rest = m::fma(k, m::lit<T>(1.90465421e-09), low), r = main + rest;
+  T tail = m::fma(r * r, expm1_quotient(r), rest), sum = one + main;
+  return sum + (tail + (main - (sum - one)));
 }
 
 template <typename T>
@@ -433,8 +448,7 @@ MLX_SCALAR_FN T pow32(T x, T y) {
   rest = m::select(m::abs(product) < m::lit<T>(200), rest, zero);
   product = m::select((a == one) & (y == y), zero, product);
   m::int_of<T> n;
-  T r = exp_reduce(exp_clamp(product), n) + rest;
-  T result = scale(one + expm1_reduced(r), n);
+  T p = exp_extended(exp_clamp(product), rest, n), result = scale(p, n);
   T half = y * m::lit<T>(0.5);
   m::mask_of<T> whole = m::trunc(y) == y;
   m::mask_of<T> odd = whole & (m::trunc(half) != half);

@@ -427,10 +427,14 @@ template <typename T>
 MLX_SCALAR_FN T BitwiseInvert(T x) {
   return impl::bitwise_invert(x, m::kind<T>());
 }
+// n / (1 + e), corrected by what the sum 1 + e lost: for negative x that is most of the error.
 template <typename T>
 MLX_SCALAR_FN T Sigmoid(T x) {
-  T one = m::lit<T>(1), e = Exp(-m::abs(x));
-  return m::select(x < m::lit<T>(0), e, one) / (one + e);
+  T one = m::lit<T>(1), e = Exp(-m::abs(x)), d = one + e, lost = e - (d - one);
+  m::mask_of<T> negative = x < m::lit<T>(0);
+  T y = m::select(negative, e, one) / d;
+  T inverse = m::select(negative, one - y, y);  // 1 / d
+  return y - y * inverse * lost;
 }
 template <typename T>
 MLX_SCALAR_FN T Degrees(T x) {
