@@ -42,7 +42,26 @@ struct Vector {
   static type high(type a, type b, std::index_sequence<I...>) {
     return __builtin_shufflevector(a, b, (lanes / 2 + int(I / 2) + (I % 2 ? lanes : 0))...);
   }
+  template <size_t... I>
+  static type reversed(type a, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, a, (lanes - 1 - int(I))...);
+  }
 };
+
+// to[i] = from[-i]
+template <typename T>
+void copy_backwards(const T* from, T* to, int64_t n) {
+  using V = Vector<T>;
+  int64_t i = 0;
+  for (; i + V::lanes <= n; i += V::lanes) {
+    typename V::type v = V::load(from - i - (V::lanes - 1));
+    v = V::reversed(v, std::make_index_sequence<V::lanes>());
+    std::memcpy(to + i, &v, sizeof v);
+  }
+  for (; i < n; ++i) {
+    to[i] = from[-i];
+  }
+}
 
 // Transposes lanes × lanes elements by log2(lanes) rounds of interleaving.
 template <typename T>
@@ -117,7 +136,11 @@ void copy_transposed(const T* from, T* to, const Block& b) {
 
 template <typename T>
 void copy_rows(const T* from, T* to, const Block& b) {
-  if (b.to_col != 1 || (b.from_col != 1 && b.from_col != 0)) {
+  if (b.to_col == 1 && b.from_col == -1) {
+    for (int64_t r = 0; r < b.rows; ++r) {
+      copy_backwards(from + r * b.from_row, to + r * b.to_row, b.cols);
+    }
+  } else if (b.to_col != 1 || (b.from_col != 1 && b.from_col != 0)) {
     copy_strided(from, to, b);
   } else if (b.from_col == 0) {
     for (int64_t r = 0; r < b.rows; ++r) {

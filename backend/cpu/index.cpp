@@ -20,20 +20,21 @@ constexpr int64_t range_parts = 16;         // destination ranges with an owner 
 
 enum class Outside { clamp, drop };  // drop: the resolved index is -1
 
-template <typename I>
-int64_t resolve(I value, int64_t n, Outside outside) {
-  if constexpr (std::is_signed_v<I>) {
+// Without branches, so that loops over it are vectorised.
+template <Outside outside, typename I>
+int64_t resolve(I value, int64_t n) {
+  if constexpr (std::is_same_v<I, uint64_t>) {
+    bool inside = value < uint64_t(n);
+    return inside ? int64_t(value) : outside == Outside::drop ? -1 : n - 1;
+  } else {
     int64_t v = int64_t(value);
     v += v < 0 ? n : 0;
-    if (v >= 0 && v < n) [[likely]] {
-      return v;
+    if constexpr (outside == Outside::drop) {
+      return v >= n || v < 0 ? -1 : v;
+    } else {
+      v = v < 0 ? 0 : v;
+      return v >= n ? n - 1 : v;
     }
-    return outside == Outside::drop ? -1 : v < 0 ? 0 : n - 1;
-  } else {
-    if (uint64_t(value) < uint64_t(n)) [[likely]] {
-      return int64_t(value);
-    }
-    return outside == Outside::drop ? -1 : n - 1;
   }
 }
 
@@ -41,24 +42,33 @@ int64_t resolve(I value, int64_t n, Outside outside) {
 class IndexReader {
  public:
   IndexReader(const Operand& x, int64_t size, Outside outside, std::string_view op)
-      : data_(x.data), size_(size), outside_(outside) {
-    dispatch(IntegerTypes{}, x.dtype, op, [&]<typename I>() { read_ = &read<I>; });
+      : data_(x.data), size_(size) {
+    dispatch(IntegerTypes{}, x.dtype, op, [&]<typename I>() {
+      read_ = outside == Outside::drop ? &read<Outside::drop, I> : &read<Outside::clamp, I>;
+      check_ = &read<Outside::drop, I>;
+    });
     if (env().check) {
       check(x, op);
     }
   }
   // `count` values from element `first` on, `stride` elements apart.
   void operator()(int64_t first, int64_t stride, int64_t count, int64_t* out) const {
-    read_(data_, first, stride, count, size_, outside_, out);
+    read_(data_, first, stride, count, size_, out);
   }
 
  private:
-  template <typename I>
+  template <Outside outside, typename I>
   static void read(const void* data, int64_t first, int64_t stride, int64_t count, int64_t size,
-                   Outside outside, int64_t* out) {
+                   int64_t* out) {
     const I* x = static_cast<const I*>(data) + first;
-    for (int64_t i = 0; i < count; ++i) {
-      out[i] = resolve(x[i * stride], size, outside);
+    if (stride == 1) {
+      for (int64_t i = 0; i < count; ++i) {
+        out[i] = resolve<outside>(x[i], size);
+      }
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        out[i] = resolve<outside>(x[i * stride], size);
+      }
     }
   }
   void check(const Operand& x, std::string_view op) const {
@@ -66,7 +76,7 @@ class IndexReader {
     Odometer o(p, 0);
     for (int64_t i = 0; i < p.size; ++i, o.next()) {
       int64_t v;
-      read_(data_, o.offset(0), 1, 1, size_, Outside::drop, &v);
+      check_(data_, o.offset(0), 1, 1, size_, &v);
       if (v < 0) {
         fail<IndexError>("[{}] an index is outside an axis of size {}", op, size_);
       }
@@ -75,8 +85,8 @@ class IndexReader {
 
   const void* data_;
   int64_t size_;
-  Outside outside_;
-  void (*read_)(const void*, int64_t, int64_t, int64_t, int64_t, Outside, int64_t*) = nullptr;
+  using Read = void (*)(const void*, int64_t, int64_t, int64_t, int64_t, int64_t*);
+  Read read_ = nullptr, check_ = nullptr;
 };
 
 // The axes of an operand around the indexed ones, as offsets: outer positions are walked, the inner
@@ -296,6 +306,19 @@ struct Line {
   int64_t index, values, target, axis;
 };
 
+template <typename T>
+void pick(const T* from, const int64_t* at, int64_t count, const Line& line, T* to) {
+  if (line.values == 1 && line.target == 0 && line.axis == 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = from[at[i]];
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    to[i * line.values] = from[i * line.target + at[i] * line.axis];
+  }
+}
+
 }  // namespace
 
 void eval_cpu(const Gather& p, Inputs in, Outputs out, Encoder&) {
@@ -375,9 +398,7 @@ void eval_cpu(const GatherAxis& p, Inputs in, Outputs out, Encoder&) {
         read(o.offset(0) + first * line.index, line.index, count, at);
         T* to = out[0].ptr<T>() + o.offset(1) + first * line.values;
         const T* from = a.ptr<T>() + o.offset(2) + first * line.target;
-        for (int64_t i = 0; i < count; ++i) {
-          to[i * line.values] = from[i * line.target + at[i] * line.axis];
-        }
+        pick(from, at, count, line, to);
         if ((u + 1) % runs == 0) {
           o.next();
         }
