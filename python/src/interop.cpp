@@ -237,9 +237,6 @@ struct Export {
       b->export_begin();
       pinned = b;
     }
-    for (int d = 0; d < int(shape.size()); ++d) {
-      overlapping |= strides[d] == 0 && shape[d] > 1;
-    }
   }
   Export(const Export&) = delete;
   ~Export() {
@@ -249,8 +246,23 @@ struct Export {
   }
 
   void* data;
-  bool overlapping = false;  // elements share memory: not for writing
 };
+
+// The value of the object, in memory where every element has a place of its own: others may write
+// to it. A broadcast value is copied once; the object keeps the copy.
+array value_to_export(nb::handle self) {
+  array a = *as_array(self);
+  eval_released(a);
+  for (int d = 0; d < a.ndim(); ++d) {
+    if (a.strides()[d] == 0 && a.shape()[d] > 1) {
+      a = contiguous(a);
+      eval_released(a);
+      *as_array(self) = a;
+      break;
+    }
+  }
+  return a;
+}
 
 const char* format_of(Dtype t) {
   static constexpr const char* formats[] = {"?", "B", "H", "I", "Q", "b",        "h",
@@ -271,7 +283,7 @@ nb::object ml_dtypes_bfloat16() {
 }
 
 void fill_view(nb::handle self, Py_buffer* view, int flags) {
-  array a = *as_array(self);
+  array a = value_to_export(self);
   if (a.dtype() == bfloat16 && (flags & PyBUF_FORMAT) && ml_dtypes_bfloat16()) {
     throw nb::buffer_error("bfloat16 has no buffer format; use numpy.array(x)");
   }
@@ -280,9 +292,6 @@ void fill_view(nb::handle self, Py_buffer* view, int flags) {
   if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !a.row_contiguous()) {
     throw nb::buffer_error("the array is not contiguous in row-major order");
   }
-  if ((flags & PyBUF_WRITABLE) && e->overlapping) {
-    throw nb::buffer_error("elements of a broadcast array share memory: it is read-only");
-  }
   for (int64_t& s : e->strides) {
     s *= a.itemsize();
   }
@@ -290,7 +299,7 @@ void fill_view(nb::handle self, Py_buffer* view, int flags) {
   view->obj = self.inc_ref().ptr();
   view->len = a.nbytes();
   view->itemsize = a.itemsize();
-  view->readonly = e->overlapping;
+  view->readonly = 0;
   view->ndim = (flags & PyBUF_ND) ? a.ndim() : 1;
   view->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format_of(a.dtype())) : nullptr;
   view->shape = (flags & PyBUF_ND) ? e->shape.data() : nullptr;
@@ -358,7 +367,7 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
   if (!dl_device.is_none() && nb::cast<int>(nb::object(dl_device[0])) != dlpack::cpu) {
     throw nb::buffer_error("[__dlpack__] the array can be exported for the CPU only");
   }
-  array a = *as_array(self);
+  array a = value_to_export(self);
   auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
   bool versioned = !max_version.is_none() && nb::cast<int>(nb::object(max_version[0])) >= 1;
   if (versioned) {
@@ -366,8 +375,7 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
         {1, 0},
         nullptr,
         delete_managed<dlpack::ManagedTensorVersioned>,
-        (copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0) |
-            (e->overlapping ? uint64_t(dlpack::read_only) : 0),
+        copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0,
         tensor_of(*e)};
     m->context = e.release();
     return capsule_of(m, "dltensor_versioned");

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -485,3 +489,62 @@ def test_vmap(axes):
         for lane in range(3):
             expected = f(*(pick(x, k, lane) for x, k in zip((a, index, value), (*axes, axes[1]))))
             np.testing.assert_array_equal(np.array(got[lane]), np.array(expected))
+
+
+def run(code: str, **environment: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", "import mlx.core as mx, numpy as np\n" + code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_checked_runs_refuse_indices_out_of_bounds():
+    code = """
+a, bad = mx.arange(4), mx.array([1, 4])
+def put():
+    b = a * 1
+    b[bad] = 0
+    return b
+for f in (lambda: a[bad], put, lambda: mx.take_along_axis(a, bad, 0),
+          lambda: mx.put_along_axis(a, bad, a[:2], 0), lambda: a[mx.array([3, -4])]):
+    try:
+        print(f().tolist())
+    except IndexError as e:
+        print("size 4" in str(e))
+"""
+    assert run(code, MLX_CHECK="1").split("\n")[:-1] == ["True"] * 4 + ["[3, 0]"]
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    code = """
+r = np.random.default_rng(1)
+i = mx.array(r.integers(-300, 300, 60000))
+for shape in ((300,), (300, 3), (300, 200)):
+    v = mx.array(r.normal(size=(60000, *shape[1:])).astype(np.float32))
+    t = mx.zeros(shape)
+    g = mx.vjp(lambda t: t[i], [t], [v])[1][0]
+    t[i] = v
+    h = mx.vjp(lambda t: mx.take(t, i, -1), [mx.zeros((7, 300))], [mx.ones((7, 60000)) * v[:, ..., 0]
+               if v.ndim > 1 else mx.ones((7, 60000)) * v])[1][0]
+    print(hash(bytes(g)), hash(bytes(t)), hash(bytes(h)))
+"""
+    runs = {run(code, MLX_NUM_THREADS=n, PYTHONHASHSEED="0") for n in ("1", "2", "3")}
+    assert len(runs) == 1
+
+
+def test_assignment_reuses_memory():
+    a = mx.zeros((256, 1024)) + 1
+    mx.eval(a)
+    a[3] = 5
+    mx.eval(a)
+    mx.reset_peak_memory()
+    before = mx.get_active_memory()
+    for i in range(20):
+        a[i] = i
+        a[mx.array([i, 255 - i])] = mx.array(float(i))
+        mx.eval(a)
+    assert mx.get_peak_memory() - before < a.nbytes // 4
+    assert a[:3, 0].tolist() == [0, 1, 2] and a[100, 5].item() == 1

@@ -158,6 +158,17 @@ def test_views_take_no_memory():
     assert mx.get_active_memory() - before < 4096
 
 
+def test_a_broadcast_value_is_written_to_like_any_other():
+    a = mx.zeros((2, 3))
+    b = np.asarray(a)
+    b[0, 0] = 5
+    assert a.tolist() == [[5, 0, 0], [0, 0, 0]] and mx.zeros((2, 3)).tolist() == [[0] * 3] * 2
+    c = mx.broadcast_to(mx.array([1, 2]), (2, 2))
+    memoryview(c)[1, 1] = 7
+    assert c.tolist() == [[1, 2], [1, 7]]
+    assert bytes(mx.ones(2, mx.uint8)) == b"\1\1"
+
+
 SHAPES = st.lists(st.integers(0, 5), min_size=0, max_size=4).map(tuple)
 
 
