@@ -74,13 +74,16 @@ def fit(target, weight, powers, lo, hi):
     fixed = []
     error = None
     for k in range(len(powers)):
+
         def rest(x):
             return target(x) - sum(c * x**p for c, p in zip(fixed, powers))
 
         coefficients, error = remez(rest, weight, powers[k:], lo, hi)
         fixed.append(to_float(coefficients[0]))
     grid = [lo + (hi - lo) * mp.mpf(k) / 1000 for k in range(1001)]
-    error = max(abs(weight(x) * (sum(c * x**p for c, p in zip(fixed, powers)) - target(x))) for x in grid)
+    error = max(
+        abs(weight(x) * (sum(c * x**p for c, p in zip(fixed, powers)) - target(x))) for x in grid
+    )
     return fixed, error
 
 
@@ -97,63 +100,109 @@ FITS = {
     "exp": (
         lambda r: at(r, lambda x: (mp.expm1(x) - x) / x**2, lambda x: mp.mpf(1) / 2 + x / 6),
         lambda r: at(r, lambda x: x**2 / mp.expm1(x), lambda x: x),
-        range(6), -mp.mpf("0.34668"), mp.mpf("0.34668"),
+        range(6),
+        -mp.mpf("0.34668"),
+        mp.mpf("0.34668"),
     ),
     # log(1 + f) = f - f^2/2 + f^3 p(f)
     "log": (
-        lambda f: at(f, lambda x: (mp.log1p(x) - x + x**2 / 2) / x**3, lambda x: mp.mpf(1) / 3 - x / 4),
+        lambda f: at(
+            f, lambda x: (mp.log1p(x) - x + x**2 / 2) / x**3, lambda x: mp.mpf(1) / 3 - x / 4
+        ),
         lambda f: at(f, lambda x: x**3 / mp.log1p(x), lambda x: x**2),
-        range(8), SQRT_HALF - 1, 2 * SQRT_HALF - 1,
+        range(8),
+        SQRT_HALF - 1,
+        2 * SQRT_HALF - 1,
     ),
     # log((1 + s) / (1 - s)) = 2 s + s^3 p(s^2), for power
     "log_ratio": (
-        lambda z: at(z, lambda x: (2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x) - 2) / x,
-                     lambda x: mp.mpf(2) / 3 + 2 * x / 5),
+        lambda z: at(
+            z,
+            lambda x: (2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x) - 2) / x,
+            lambda x: mp.mpf(2) / 3 + 2 * x / 5,
+        ),
         lambda z: at(z, lambda x: x * mp.sqrt(x) / (2 * mp.atanh(mp.sqrt(x))), lambda x: x / 2),
-        range(4), mp.mpf(0), mp.mpf("0.029438"),
+        range(4),
+        mp.mpf(0),
+        mp.mpf("0.029438"),
     ),
     # sin(r) = r + r^3 p(r^2)
     "sin": (
-        lambda z: at(z, lambda x: (mp.sin(mp.sqrt(x)) / mp.sqrt(x) - 1) / x, lambda x: -mp.mpf(1) / 6 + x / 120),
+        lambda z: at(
+            z,
+            lambda x: (mp.sin(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+            lambda x: -mp.mpf(1) / 6 + x / 120,
+        ),
         lambda z: at(z, lambda x: x * mp.sqrt(x) / mp.sin(mp.sqrt(x)), lambda x: x),
-        range(3), mp.mpf(0), mp.mpf("0.6172"),
+        range(3),
+        mp.mpf(0),
+        mp.mpf("0.6172"),
     ),
     # cos(r) = 1 - r^2/2 + r^4 p(r^2)
     "cos": (
-        lambda z: at(z, lambda x: (mp.cos(mp.sqrt(x)) - 1 + x / 2) / x**2, lambda x: mp.mpf(1) / 24 - x / 720),
+        lambda z: at(
+            z, lambda x: (mp.cos(mp.sqrt(x)) - 1 + x / 2) / x**2, lambda x: mp.mpf(1) / 24 - x / 720
+        ),
         lambda z: z**2 / mp.cos(mp.sqrt(z)),
-        range(3), mp.mpf(0), mp.mpf("0.6172"),
+        range(3),
+        mp.mpf(0),
+        mp.mpf("0.6172"),
     ),
     # asin(x) = x + x^3 p(x^2)
     "asin": (
-        lambda z: at(z, lambda x: (mp.asin(mp.sqrt(x)) / mp.sqrt(x) - 1) / x, lambda x: mp.mpf(1) / 6 + 3 * x / 40),
+        lambda z: at(
+            z,
+            lambda x: (mp.asin(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+            lambda x: mp.mpf(1) / 6 + 3 * x / 40,
+        ),
         lambda z: at(z, lambda x: x * mp.sqrt(x) / mp.asin(mp.sqrt(x)), lambda x: x),
-        range(5), mp.mpf(0), mp.mpf("0.25"),
+        range(5),
+        mp.mpf(0),
+        mp.mpf("0.25"),
     ),
     # atan(x) = x + x^3 p(x^2)
     "atan": (
-        lambda z: at(z, lambda x: (mp.atan(mp.sqrt(x)) / mp.sqrt(x) - 1) / x, lambda x: -mp.mpf(1) / 3 + x / 5),
+        lambda z: at(
+            z,
+            lambda x: (mp.atan(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+            lambda x: -mp.mpf(1) / 3 + x / 5,
+        ),
         lambda z: at(z, lambda x: x * mp.sqrt(x) / mp.atan(mp.sqrt(x)), lambda x: x),
-        range(8), mp.mpf(0), mp.mpf(1),
+        range(8),
+        mp.mpf(0),
+        mp.mpf(1),
     ),
     # erf(x) = x + x p(x^2) up to 0.92
     "erf_small": (
-        lambda z: at(z, lambda x: mp.erf(mp.sqrt(x)) / mp.sqrt(x) - 1,
-                     lambda x: 2 / mp.sqrt(mp.pi) * (1 - x / 3) - 1),
+        lambda z: at(
+            z,
+            lambda x: mp.erf(mp.sqrt(x)) / mp.sqrt(x) - 1,
+            lambda x: 2 / mp.sqrt(mp.pi) * (1 - x / 3) - 1,
+        ),
         lambda z: at(z, lambda x: mp.sqrt(x) / mp.erf(mp.sqrt(x)), lambda x: mp.sqrt(mp.pi) / 2),
-        range(6), mp.mpf(0), mp.mpf("0.8465"),
+        range(6),
+        mp.mpf(0),
+        mp.mpf("0.8465"),
     ),
     # erf(x) = 1 - exp(-x - x p(x)) from 0.92 to 4; an error of the exponent counts with 1 - erf
     "erf_large": (
         lambda x: -mp.log(mp.erfc(x)) / x - 1,
         lambda x: x * mp.erfc(x) / mp.erf(x),
-        range(8), mp.mpf("0.92"), mp.mpf(4),
+        range(8),
+        mp.mpf("0.92"),
+        mp.mpf(4),
     ),
     # tanh(x) = x + x^3 p(x^2) up to 0.55
     "tanh_small": (
-        lambda z: at(z, lambda x: (mp.tanh(mp.sqrt(x)) / mp.sqrt(x) - 1) / x, lambda x: -mp.mpf(1) / 3 + 2 * x / 15),
+        lambda z: at(
+            z,
+            lambda x: (mp.tanh(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+            lambda x: -mp.mpf(1) / 3 + 2 * x / 15,
+        ),
         lambda z: at(z, lambda x: x * mp.sqrt(x) / mp.tanh(mp.sqrt(x)), lambda x: x),
-        range(5), mp.mpf(0), mp.mpf("0.3025"),
+        range(5),
+        mp.mpf(0),
+        mp.mpf("0.3025"),
     ),
 }
 
