@@ -72,18 +72,23 @@ class Substitution {
 
   // Puts back what the function has left alone; runs on exceptions too.
   ~Substitution() {
+    nb::error_scope keep_error;
+    std::vector<PyObject*> updated;  // in place, by the function
     for (size_t i = 0; i < tracers_.size(); ++i) {
       array& now = *as_array(tracers_[i].object);
       if (now.same_node(tracers_[i].value)) {
         now = originals_[i];
+      } else {
+        updated.push_back(tracers_[i].object.ptr());
       }
     }
-    nb::error_scope keep_error;
+    std::sort(updated.begin(), updated.end());
     for (auto r = replaced_.rbegin(); r != replaced_.rend(); ++r) {
       nb::object current = nb::steal(PyObject_GetItem(r->container.ptr(), r->key.ptr()));
       if (!current) {
         PyErr_Clear();
-      } else if (current.is(r->tracer)) {
+      } else if (current.is(r->tracer) &&
+                 !std::binary_search(updated.begin(), updated.end(), current.ptr())) {
         set(r->container, r->key, r->original);
       }
     }
