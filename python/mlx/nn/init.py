@@ -252,10 +252,10 @@ def sparse(
             raise ValueError(f"[sparse] got an array of shape {a.shape}, expected 2 dimensions")
         columns = a.shape[1]
         zeros = math.ceil(sparsity * columns)
-        order = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)
+        order = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)  # type: ignore[attr-defined]
         values = mx.random.normal(shape=a.shape, scale=std, loc=mean, dtype=dtype)
         # The rank of an element in its row is the inverse of the order.
-        rank = mx.argsort(order, axis=1)
+        rank = mx.argsort(order, axis=1)  # type: ignore[attr-defined]
         return mx.where(rank < zeros, mx.array(0, dtype), values)
 
     return initializer
@@ -284,7 +284,7 @@ def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
             raise ValueError(f"[orthogonal] got an array of shape {a.shape}, expected 2 dimensions")
         rows, columns = a.shape
         n = max(rows, columns)
-        q, r = mx.linalg.qr(mx.random.normal((n, n)), stream=mx.cpu)
+        q, r = mx.linalg.qr(mx.random.normal((n, n)), stream=mx.cpu)  # type: ignore[attr-defined]
         # The signs make the decomposition unique, so that q is uniform among the rotations.
         q = q * mx.sign(mx.diag(r))
         return (gain * q[:rows, :columns]).astype(dtype)

@@ -65,6 +65,7 @@ def value_and_grad(model: Module, fn: Callable) -> Callable:
 
 
 if hasattr(mx, "checkpoint"):  # the public name exists where the core can recompute
+    _recomputed = mx.checkpoint
 
     def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
         """A function that keeps no intermediate results of a module for the gradient.
@@ -85,7 +86,7 @@ if hasattr(mx, "checkpoint"):  # the public name exists where the core can recom
         """
         if fn is None:
             fn = module.__call__
-        checkpointed = mx.checkpoint(_with_parameters(module, fn))
+        checkpointed = _recomputed(_with_parameters(module, fn))
 
         @wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:

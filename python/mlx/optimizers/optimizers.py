@@ -484,7 +484,7 @@ class Adafactor(Optimizer):
         shape = parameter.shape
         if parameter.ndim >= 2:
             state["exp_avg_sq_row"] = mx.zeros(shape[:-1], dtype=dtype)
-            state["exp_avg_sq_col"] = mx.zeros(shape[:-2] + shape[-1:], dtype=dtype)
+            state["exp_avg_sq_col"] = mx.zeros((*shape[:-2], shape[-1]), dtype=dtype)
         else:
             state["exp_avg_sq"] = mx.zeros(shape, dtype=dtype)
         if self.beta_1 is not None:
