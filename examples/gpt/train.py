@@ -34,7 +34,7 @@ def parse_arguments():
         description=__doc__,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--steps", type=int, default=1000, help="training steps")
+    parser.add_argument("--steps", type=int, default=1500, help="training steps")
     parser.add_argument(
         "--seconds",
         type=float,
@@ -135,13 +135,14 @@ def train(model, tokens, valid, steps, options):
     optimizer = make_optimizer(steps, options.lr)
     step = partial(train_step, model, optimizer, nn.value_and_grad(model, loss_fn))
     history = {"train": [], "valid": []}
+    validate_at = {steps * k // 8 for k in range(1, 9)}
     seconds = 0.0
     with tqdm(total=steps, unit="step", dynamic_ncols=True) as bar:
         for i in range(1, steps + 1):
             start = time.perf_counter()
             history["train"].append(step(tokens, options))
             seconds += time.perf_counter() - start
-            if i % max(1, steps // 8) == 0 or i == steps:
+            if i in validate_at:
                 history["valid"].append((i, evaluate(model, valid)))
                 bar.write(f"step {i}: {history['valid'][-1][1]:.3f} bits per byte on validation")
             rate = i * options.batch * options.context / seconds
