@@ -30,7 +30,7 @@ bool check_signals() {
   }
   Py_XDECREF(type);
   Py_XDECREF(traceback);
-  Py_XSETREF(interruption, value);
+  Py_XDECREF(std::exchange(interruption, value));
   return true;
 }
 
