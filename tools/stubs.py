@@ -11,11 +11,12 @@ import tempfile
 from nanobind.stubgen import main as stubgen
 
 STUBS = pathlib.Path(__file__).resolve().parents[1] / "python" / "mlx"
+PATTERNS = pathlib.Path(__file__).with_suffix(".pat")
 
 
 def generate(folder):
     """Stubs of mlx.core and its submodules below folder, as {relative path: text}."""
-    stubgen(["-q", "-r", "-m", "mlx.core", "-O", str(folder)])
+    stubgen(["-q", "-r", "-m", "mlx.core", "-p", str(PATTERNS), "-O", str(folder)])
     return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*.pyi"))}
 
 

@@ -1,0 +1,6 @@
+"""CUDA devices."""
+
+
+
+def is_available() -> bool:
+    """Is there a CUDA device?"""
