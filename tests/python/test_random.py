@@ -278,6 +278,62 @@ def test_categorical_of_a_large_vocabulary():
     assert kolmogorov((x + 0.5) / 200000, lambda v: v) < 2.2
 
 
+LANE_DRAWS = {
+    "uniform": lambda k: mx.random.uniform(shape=(5, 3), key=k),
+    "odd": lambda k: mx.random.uniform(shape=(7,), dtype=mx.float16, key=k),
+    "normal": lambda k: mx.random.normal((6,), key=k),
+    "bernoulli": lambda k: mx.random.bernoulli(0.3, (9,), key=k),
+    "randint": lambda k: mx.random.randint(0, 1000, (4,), key=k),
+    "categorical": lambda k: mx.random.categorical(mx.array([0.1, 0.5, 0.2]), shape=(6,), key=k),
+    "gumbel categorical": lambda k: mx.random.categorical(mx.array([[0.1, 0.5]] * 3), key=k),
+    "split": lambda k: mx.random.split(k, 3),
+    "split and draw": lambda k: mx.random.uniform(shape=(2,), key=mx.random.split(k)[1]),
+}
+
+
+@pytest.mark.parametrize("name", LANE_DRAWS)
+def test_each_lane_draws_what_its_key_gives_alone(name):
+    draw = LANE_DRAWS[name]
+    keys = mx.random.split(mx.random.key(5), 6)
+    want = np.stack([np.array(draw(keys[i])) for i in range(6)])
+    np.testing.assert_array_equal(np.array(mx.vmap(draw)(keys)), want)
+    np.testing.assert_array_equal(np.array(mx.vmap(draw, in_axes=1)(keys.T)), want)
+    nested = mx.vmap(mx.vmap(draw))(keys.reshape(2, 3, 2))
+    np.testing.assert_array_equal(np.array(nested), want.reshape(2, 3, *want.shape[1:]))
+
+
+def test_lanes_of_parameters():
+    key = mx.random.key(1)
+    low = mx.array([0, 100, 1000])
+    x = mx.vmap(lambda v: mx.random.randint(v, v + 50, (20,), key=key))(low)
+    want = [mx.random.randint(v, v + 50, (20,), key=key).tolist() for v in (0, 100, 1000)]
+    assert x.tolist() == want
+    logits = mx.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
+    y = mx.vmap(lambda v: mx.random.categorical(v, shape=(30,), key=key))(logits)
+    assert y.tolist() == [
+        mx.random.categorical(v, shape=(30,), key=key).tolist() for v in (logits[0], logits[1])
+    ]
+    # Without a mapped key all lanes draw the same.
+    z = np.array(mx.vmap(lambda v: v + mx.random.uniform(shape=(4,), key=key))(mx.zeros((3,))))
+    assert (z == z[0]).all()
+
+
+def test_gradients_reach_the_parameters():
+    key = mx.random.key(2)
+
+    def total(loc, scale):
+        return mx.random.normal((50,), loc=loc, scale=scale, key=key).sum()
+
+    loc, scale = mx.grad(total, argnums=[0, 1])(mx.array(0.5), mx.array(2.0))
+    assert loc.item() == 50
+    np.testing.assert_allclose(
+        scale.item(), mx.random.normal((50,), key=key).sum().item(), rtol=1e-5
+    )
+    k = mx.random.split(key)[0]
+    (_, (dk,)) = mx.vjp(lambda q: mx.random.uniform(shape=(3,), key=q), [k], [mx.ones((3,))])
+    assert dk.tolist() == [0, 0]
+
+
 def test_state_advances_by_splitting():
     mx.random.seed(7)
     key = mx.random.key(7)
