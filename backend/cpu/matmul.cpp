@@ -87,6 +87,13 @@ void read_row(const T* src, int64_t stride, C* dst, int64_t n) {
   }
 }
 
+// The results in float32, rounded to a half type.
+template <typename T>
+void write_row(const float* src, T* dst, int64_t n) {
+  const void* in = src;
+  cpu::tile_table().cast[float32.index()][dtype_of<T>.index()](&in, dst, n);
+}
+
 template <typename C>
 struct Block {
   const C* data;
@@ -231,9 +238,7 @@ class Gemm {
     }
     if constexpr (rounds) {
       for (int64_t i = 0; i < rows; ++i) {
-        const void* in = sum + i * ld;
-        cpu::tile_table().cast[dtype_of<C>.index()][dtype_of<T>.index()](&in, out + i * p_.n(),
-                                                                         columns);
+        write_row(sum + i * ld, out + i * p_.n(), columns);
       }
     }
   }
@@ -277,54 +282,102 @@ class Gemm {
   const int64_t step_k_;
 };
 
-// y = alpha · a @ x + beta · c in pieces of y; `a` can be read in place.
+// y = alpha · a @ x + beta · c in pieces of y; `a` is read in place.
 template <typename T>
-void matrix_vector(const Product& p, const Matrix& a, Direct layout, int a_slot, const Matrix& x,
-                   int64_t c_stride) {
-  int64_t m = a.rows, k = a.columns, x_stride = x.row_stride;
-  int64_t piece = std::clamp<int64_t>((int64_t(1) << 18) / k, 512, 1 << 16);
-  int64_t pieces = ceil_div(m, piece);
-  int64_t grain = std::max<int64_t>(1, int64_t(piece_work / 4) / (std::min(m, piece) * k));
-  cpu::parallel_for(p.batch.size * pieces, grain, [&](int64_t begin, int64_t end) {
-    Odometer at(p.batch, 0);
-    for (int64_t t = begin; t < end; ++t) {
-      at.seek(t / pieces);
-      int64_t r = t % pieces * piece, rows = std::min(piece, m - r);
-      const T* matrix = reinterpret_cast<const T*>(a.data) + at.offset(a_slot) + r * a.row_stride;
-      const T* vector = reinterpret_cast<const T*>(x.data) + at.offset(1 - a_slot);
-      T* y = reinterpret_cast<T*>(p.out) + at.offset(3) + r;
-      if (p.beta == 0.0f) {
-        std::fill(y, y + rows, T());
-      } else {
-        const T* c = reinterpret_cast<const T*>(p.c.data) + at.offset(2) + r * c_stride;
-        if (c != y) {
-          read_row(c, c_stride, y, rows);
-        }
-        if (p.beta != 1.0f) {
-          scale(y, rows, p.beta);
-        }
+class MatrixVector {
+ public:
+  MatrixVector(const Product& p, bool column)
+      : p_(p),
+        a_slot_(column ? 0 : 1),
+        a_(column ? p.a : p.b.transposed()),
+        x_(column ? p.b : p.a.transposed()),
+        c_stride_(column ? p.c.row_stride : p.c.column_stride),
+        layout_(direct(a_)) {}
+
+  bool possible() const {
+    return layout_.possible && x_.row_stride >= 1 && x_.row_stride <= int_max;
+  }
+
+  void run() {
+    int64_t m = a_.rows, k = a_.columns;
+    int64_t piece = std::clamp<int64_t>((int64_t(1) << 18) / k, 512, 1 << 16);
+    int64_t pieces = ceil_div(m, piece);
+    int64_t grain = std::max<int64_t>(1, int64_t(piece_work / 4) / (std::min(m, piece) * k));
+    cpu::parallel_for(p_.batch.size * pieces, grain, [&](int64_t begin, int64_t end) {
+      Scratch scratch(rounds ? size_t(k + std::min(m, piece)) * sizeof(float) : 1);
+      Odometer at(p_.batch, 0);
+      for (int64_t t = begin; t < end; ++t) {
+        at.seek(t / pieces);
+        int64_t r = t % pieces * piece;
+        rows(at, r, std::min(piece, m - r), scratch.as<float>());
       }
-      cpu::gemv(layout.stored, int(rows), int(k), p.alpha, matrix, layout.ld, vector, int(x_stride),
-                y);
+    });
+  }
+
+ private:
+  static constexpr bool rounds = is_half_type<T>;
+
+  void rows(const Odometer& at, int64_t r, int64_t rows, float* scratch) const {
+    const T* a = reinterpret_cast<const T*>(a_.data) + at.offset(a_slot_) + r * a_.row_stride;
+    const T* x = reinterpret_cast<const T*>(x_.data) + at.offset(1 - a_slot_);
+    const T* c = reinterpret_cast<const T*>(p_.c.data) + at.offset(2) + r * c_stride_;
+    T* y = reinterpret_cast<T*>(p_.out) + at.offset(3) + r;
+    if constexpr (rounds) {
+      half_rows(a, x, c, y, rows, scratch);
+    } else {
+      if (p_.beta == 0.0f) {
+        std::fill(y, y + rows, T());
+      } else if (c != y) {
+        read_row(c, c_stride_, y, rows);
+      }
+      if (p_.beta != 0.0f && p_.beta != 1.0f) {
+        scale(y, rows, p_.beta);
+      }
+      cpu::gemv(layout_.stored, int(rows), int(a_.columns), p_.alpha, a, layout_.ld, x,
+                int(x_.row_stride), y);
     }
-  });
-}
+  }
 
-bool usable_increment(const Matrix& x) { return x.row_stride >= 1 && x.row_stride <= int_max; }
+  void half_rows(const T* a, const T* x, const T* c, T* y, int64_t rows, float* scratch) const {
+    const auto& table = cpu::tile_table();
+    const auto& products =
+        dtype_of<T> == float16 ? table.float16_products : table.bfloat16_products;
+    int64_t k = a_.columns;
+    float *wide_x = scratch, *sum = scratch + k;
+    read_row(x, x_.row_stride, wide_x, k);
+    if (layout_.stored == Stored::plain) {
+      products.dot(a, layout_.ld, rows, k, wide_x, sum);
+    } else {
+      std::fill(sum, sum + rows, 0.0f);
+      products.accumulate(a, layout_.ld, k, rows, wide_x, sum);
+    }
+    if (p_.alpha != 1.0f) {
+      scale(sum, rows, p_.alpha);
+    }
+    for (int64_t i = 0; i < rows && p_.beta != 0.0f; ++i) {
+      sum[i] += p_.beta * to_float(c[i * c_stride_]);
+    }
+    write_row(sum, y, rows);
+  }
 
-// True if the product was a matrix and a vector that BLAS can read.
+  const Product& p_;
+  const int a_slot_;
+  const Matrix a_, x_;
+  const int64_t c_stride_;
+  const Direct layout_;
+};
+
+// True if the product was a matrix and a vector that can be read in place.
 template <typename T>
 bool try_matrix_vector(const Product& p) {
   if ((p.m() != 1 && p.n() != 1) || p.k() == 0 || p.k() > whole_k) {
     return false;
   }
-  bool column = p.n() == 1;
-  Matrix a = column ? p.a : p.b.transposed(), x = column ? p.b : p.a.transposed();
-  Direct layout = direct(a);
-  if (!layout.possible || !usable_increment(x)) {
+  MatrixVector<T> product(p, p.n() == 1);
+  if (!product.possible()) {
     return false;
   }
-  matrix_vector<T>(p, a, layout, column ? 0 : 1, x, column ? p.c.row_stride : p.c.column_stride);
+  product.run();
   return true;
 }
 
@@ -390,10 +443,8 @@ Product make_product(const Operand& a, const Operand& b, const Operand* c, const
 
 void run(const Product& p, std::string_view op) {
   dispatch(InexactTypes{}, p.dtype, op, [&]<typename T>() {
-    if constexpr (is_half_type<T>) {
-      Gemm<T, float>(p).run();
-    } else if (!try_matrix_vector<T>(p)) {
-      Gemm<T, T>(p).run();
+    if (!try_matrix_vector<T>(p)) {
+      Gemm<T, std::conditional_t<is_half_type<T>, float, T>>(p).run();
     }
   });
 }

@@ -37,12 +37,21 @@ using TileFn = void (*)(const void* const* in, void* out, int64_t n);
 using ThreefryFn = void (*)(uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1, int64_t n,
                             void* first, void* second);
 
+// Products of a matrix of half types, rows of n elements at a distance of ld, and a vector.
+using HalfProductFn = void (*)(const void* matrix, int64_t ld, int64_t rows, int64_t n,
+                               const float* x, float* y);
+struct HalfProducts {
+  HalfProductFn dot;         // y[r] = sum of row r times x (n)
+  HalfProductFn accumulate;  // y (n) += sum of x[r] times row r
+};
+
 struct TileTable {
   const char* isa;  // "v2", "v3", "v4", "neon" or "base"
   // By the dtype of the last operand; null where the row does not accept it. Cast is not here.
   TileFn op[TileOps::count][TileTypes::count];
   TileFn cast[TileTypes::count][TileTypes::count];  // [from][to]
   ThreefryFn threefry;
+  HalfProducts float16_products, bfloat16_products;
 };
 
 // Chosen at the first call from the CPU and MLX_CPU_ISA.

@@ -200,5 +200,6 @@ void fill_integers(TileTable& t);
 void fill_complex(TileTable& t);
 void fill_casts(TileTable& t);
 void fill_random(TileTable& t);
+void fill_half_products(TileTable& t);
 
 }  // namespace mlx::core::cpu::MLX_SIMD_ISA

@@ -38,6 +38,7 @@ void fill(TileTable& t) {
   fill_casts(t);
   fill_select(t);
   fill_random(t);
+  fill_half_products(t);
 }
 
 }  // namespace mlx::core::cpu::MLX_SIMD_ISA
