@@ -179,7 +179,6 @@ void save_safetensors(Writer& out, const NamedArrays& arrays, const Metadata& me
     header += (header.empty() ? "{" : ",") + json_string(name) + ":" + text;
   }
   header += '}';
-  header.append((8 - header.size() % 8) % 8, ' ');
   unsigned char length[8];
   for (int i = 0; i < 8; ++i) {
     length[i] = uint8_t(uint64_t(header.size()) >> (8 * i));

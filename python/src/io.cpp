@@ -207,7 +207,19 @@ nb::object dict_of(const NamedArrays& arrays) {
   return result;
 }
 
-// The arrays of a zip file; what zipfile finds wrong is a RuntimeError.
+// Whether the file is a single array: the wrong format, not a damaged archive.
+bool is_npy(nb::handle file) {
+  bool path = nb::isinstance<nb::str>(file);
+  nb::object in = path ? nb::module_::import_("io").attr("open")(file, "rb") : nb::borrow(file);
+  in.attr("seek")(0);
+  auto head = nb::cast<nb::bytes>(in.attr("read")(6));
+  if (path) {
+    in.attr("close")();
+  }
+  return std::string_view(head.c_str(), head.size()) == "\x93NUMPY";
+}
+
+// The arrays of a zip file; what zipfile finds wrong in one is a RuntimeError.
 nb::object load_npz(nb::object file, const std::string& name) {
   try {
     NamedArrays arrays;
@@ -228,6 +240,9 @@ nb::object load_npz(nb::object file, const std::string& name) {
       throw;
     }
     std::string what = nb::cast<std::string>(nb::str(e.value()));
+    if (e.matches(nb::module_::import_("zipfile").attr("BadZipFile")) && is_npy(file)) {
+      fail<ValueError>("[load] {} is an npy file, expected the format npz", name);
+    }
     fail<RuntimeError>("[load] {} is not a valid npz file: {}", name, what);
   }
 }
