@@ -68,6 +68,13 @@ inline std::pair<array, array> to_arrays(const ArrayArg& a, const ArrayArg& b) {
   return to_arrays(a.value, b.value);
 }
 
+// The text of a binding whose last argument is the stream: signature("diag(a: array, /, k: int = 0").
+inline std::string signature(std::string_view head, std::string_view result = "array") {
+  return format(
+      "def {}, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> {}",
+      head, result);
+}
+
 // The handle inside an mx.array object, null for any other object. In-place operators assign to it.
 array* as_array(nb::handle h) noexcept;
 // A new mx.array object.

@@ -168,6 +168,7 @@ void bind_constants(nb::module_& m) {
         return fill_like(a, 0.0, dtype, s);
       },
       nb::arg(), "dtype"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("zeros_like(a: array, /, dtype: Dtype | None = None").c_str()),
       "Zeros with the shape of ``a`` and its dtype unless another is given.\n\n"
       "Example:\n    >>> mx.zeros_like(mx.array([1, 2]))\n    array([0, 0], dtype=int32)");
   m.def(
@@ -176,6 +177,7 @@ void bind_constants(nb::module_& m) {
         return fill_like(a, 1.0, dtype, s);
       },
       nb::arg(), "dtype"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("ones_like(a: array, /, dtype: Dtype | None = None").c_str()),
       "Ones with the shape of ``a`` and its dtype unless another is given.\n\n"
       "Example:\n    >>> mx.ones_like(mx.array([3, 4]))\n    array([1, 1], dtype=int32)");
   m.attr("empty") = m.attr("zeros");
@@ -202,6 +204,9 @@ void bind_constants(nb::module_& m) {
         return full(broadcast_shapes(a.shape(), value.shape(), "full_like"), value, t, s);
       },
       nb::arg(), "vals"_a, "dtype"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("full_like(a: array, /, vals: bool | int | float | complex | array | "
+                        "ArrayLike, dtype: Dtype | None = None")
+                  .c_str()),
       "``vals`` broadcast to the shape of ``a``, in its dtype unless another is given.\n\n"
       "Example:\n    >>> mx.full_like(mx.array([1, 2]), 9)\n    array([9, 9], dtype=int32)");
 }
@@ -252,6 +257,7 @@ void bind_diagonals(nb::module_& m) {
   m.def(
       "diag", [](const array& a, int64_t k, const StreamArg& s) { return diag(a, k, s); },
       nb::arg(), "k"_a = 0, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("diag(a: array, /, k: int = 0").c_str()),
       "A matrix with the 1-D ``a`` on diagonal ``k``, or diagonal ``k`` of the 2-D ``a``.\n\n"
       "Raises:\n    ValueError: other than 1 or 2 dimensions.\n\n"
       "Example:\n    >>> mx.diag(mx.array([1, 2]))\n    array([[1, 0],\n           [0, 2]], "
@@ -272,6 +278,9 @@ void bind_diagonals(nb::module_& m) {
          const StreamArg& s) { return trace(a, offset, axis1, axis2, dtype, s); },
       nb::arg(), "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "dtype"_a = nb::none(),
       nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("trace(a: array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, "
+                        "dtype: Dtype | None = None")
+                  .c_str()),
       "The sum of a diagonal, which is converted to ``dtype`` first if one is given.\n\n"
       "The result has the dtype that :func:`sum` gives.\n\n"
       "Example:\n    >>> mx.trace(mx.array([[1, 2], [3, 4]]))\n    array(5, dtype=int32)");

@@ -13,6 +13,7 @@ void bind_index(nb::module_& m) {
         return axis ? take(a, indices, *axis, s) : take(a, indices, s);
       },
       nb::arg(), "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("take(a: array, /, indices: array, axis: int | None = None").c_str()),
       "Slices of ``a`` at ``indices`` along an axis, or elements of the flattened array.\n\n"
       "Args:\n    indices: an integer array, or an int that is not negative. Negative entries of\n"
       "        an array count from the end; entries outside the axis are clamped.\n"
@@ -30,7 +31,8 @@ void bind_index(nb::module_& m) {
         }
         return axis ? take(a, index, *axis, s) : take(reshape(a, Shape{a.size()}, s), index, 0, s);
       },
-      nb::arg(), "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none());
+      nb::arg(), "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("take(a: array, /, indices: int, axis: int | None = None").c_str()));
   m.def(
       "take_along_axis",
       [](const array& a, const array& indices, std::optional<int> axis, const StreamArg& s) {
@@ -40,6 +42,8 @@ void bind_index(nb::module_& m) {
         return take_along_axis(reshape(a, Shape{a.size()}, s), indices, 0, s);
       },
       nb::arg(), "indices"_a, "axis"_a.none() = -1, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(
+          signature("take_along_axis(a: array, /, indices: array, axis: int | None = -1").c_str()),
       "For each line along the axis the elements at its own indices.\n\n"
       "Args:\n    indices: integers, with as many dimensions as ``a``; all axes but the given one\n"
       "        broadcast. Entries outside the axis are clamped.\n"
@@ -63,6 +67,10 @@ void bind_index(nb::module_& m) {
       },
       nb::arg(), "indices"_a, "values"_a, "axis"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none(),
+      nb::sig(
+          signature(
+              "put_along_axis(a: array, /, indices: array, values: array, axis: int | None = None")
+              .c_str()),
       "``a`` with the elements at each line's own indices replaced by ``values``.\n\n"
       "Args:\n    indices: as for :func:`take_along_axis`; entries outside the axis are ignored.\n"
       "    values: broadcast to the shape of ``indices`` and converted to the dtype of ``a``.\n"

@@ -68,6 +68,7 @@ void bind_reshapes(nb::module_& m) {
       "reshape",
       [](const array& a, Shape shape, const StreamArg& s) { return reshape(a, shape, s); },
       nb::arg(), "shape"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("reshape(a: array, /, shape: collections.abc.Sequence[int]").c_str()),
       "The elements of ``a`` in row-major order under another shape.\n\n"
       "Args:\n    shape: the new sizes; one may be -1 and is then worked out.\n\n"
       "Raises:\n    ValueError: the sizes do not fit the number of elements.\n\n"
@@ -79,6 +80,7 @@ void bind_reshapes(nb::module_& m) {
         return flatten(a, start_axis, end_axis, s);
       },
       nb::arg(), "start_axis"_a = 0, "end_axis"_a = -1, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("flatten(a: array, /, start_axis: int = 0, end_axis: int = -1").c_str()),
       "Merges the axes from ``start_axis`` to ``end_axis``, which are clamped to those there are.\n"
       "\nRaises:\n    ValueError: ``start_axis`` lies behind ``end_axis``.\n\n"
       "Example:\n    >>> mx.flatten(mx.ones((2, 3, 4)), 1).shape\n    (2, 12)");
@@ -88,12 +90,17 @@ void bind_reshapes(nb::module_& m) {
         return unflatten(a, axis, shape, s);
       },
       nb::arg(), "axis"_a, "shape"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("unflatten(a: array, /, axis: int, shape: collections.abc.Sequence[int]")
+                  .c_str()),
       "Cuts one axis into several; one of the new sizes may be -1.\n\n"
       "Raises:\n    ValueError: the sizes do not fit the axis or there are none.\n"
       "    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.unflatten(mx.ones((2, 6)), 1, (3, -1)).shape\n    (2, 3, 2)");
   m.def("squeeze", &squeeze_any, nb::arg(), "axis"_a = nb::none(), nb::kw_only(),
         "stream"_a = nb::none(),
+        nb::sig(signature(
+                    "squeeze(a: array, /, axis: int | collections.abc.Sequence[int] | None = None")
+                    .c_str()),
         "Drops axes of size 1: all of them, or those given.\n\n"
         "Raises:\n    ValueError: a given axis has another size or is given twice.\n"
         "    AxisError: an axis is out of range.\n\n"
@@ -104,6 +111,8 @@ void bind_reshapes(nb::module_& m) {
         return expand_dims(a, axes_of(axis), s);
       },
       nb::arg(), "axis"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(
+          signature("expand_dims(a: array, /, axis: int | collections.abc.Sequence[int]").c_str()),
       "Adds axes of size 1 at the given positions of the result.\n\n"
       "Raises:\n    ValueError: a position is given twice.\n    AxisError: a position is out of "
       "range.\n\n"
@@ -141,17 +150,21 @@ array transpose_any(const array& a, const std::optional<std::vector<int>>& axes,
 }
 
 void bind_orders(nb::module_& m) {
-  m.def("transpose", &transpose_any, nb::arg(), "axes"_a = nb::none(), nb::kw_only(),
-        "stream"_a = nb::none(),
-        "The axes in another order, by default reversed. A view.\n\n"
-        "Args:\n    axes: for each axis of the result the one of ``a`` that it is.\n\n"
-        "Raises:\n    ValueError: not every axis is given once.\n    AxisError: an axis is out of "
-        "range.\n\n"
-        "Example:\n    >>> mx.transpose(mx.ones((2, 3, 4)), (2, 0, 1)).shape\n    (4, 2, 3)");
+  m.def(
+      "transpose", &transpose_any, nb::arg(), "axes"_a = nb::none(), nb::kw_only(),
+      "stream"_a = nb::none(),
+      nb::sig(signature("transpose(a: array, /, axes: collections.abc.Sequence[int] | None = None")
+                  .c_str()),
+      "The axes in another order, by default reversed. A view.\n\n"
+      "Args:\n    axes: for each axis of the result the one of ``a`` that it is.\n\n"
+      "Raises:\n    ValueError: not every axis is given once.\n    AxisError: an axis is out of "
+      "range.\n\n"
+      "Example:\n    >>> mx.transpose(mx.ones((2, 3, 4)), (2, 0, 1)).shape\n    (4, 2, 3)");
   m.attr("permute_dims") = m.attr("transpose");
   m.def(
       "matrix_transpose", [](const array& a, const StreamArg& s) { return matrix_transpose(a, s); },
       nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("matrix_transpose(a: array, /").c_str()),
       "The last two axes swapped.\n\n"
       "Raises:\n    ValueError: fewer than 2 dimensions.\n\n"
       "Example:\n    >>> mx.matrix_transpose(mx.ones((2, 3, 4))).shape\n    (2, 4, 3)");
@@ -161,6 +174,7 @@ void bind_orders(nb::module_& m) {
         return swapaxes(a, axis1, axis2, s);
       },
       nb::arg(), "axis1"_a, "axis2"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("swapaxes(a: array, /, axis1: int, axis2: int").c_str()),
       "Two axes swapped.\n\nRaises:\n    AxisError: an axis is out of range.\n\n"
       "Example:\n    >>> mx.swapaxes(mx.ones((2, 3, 4)), 0, 2).shape\n    (4, 3, 2)");
   m.def(
@@ -169,6 +183,7 @@ void bind_orders(nb::module_& m) {
         return moveaxis(a, source, destination, s);
       },
       nb::arg(), "source"_a, "destination"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("moveaxis(a: array, /, source: int, destination: int").c_str()),
       "One axis moved to another place, the others keep their order.\n\n"
       "Raises:\n    AxisError: an axis is out of range.\n\n"
       "Example:\n    >>> mx.moveaxis(mx.ones((2, 3, 4)), 0, 2).shape\n    (3, 4, 2)");
@@ -178,6 +193,8 @@ void bind_orders(nb::module_& m) {
         return flip(a, axis.value ? *axis.value : all_axes(a), s);
       },
       nb::arg(), "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("flip(a: array, /, axis: int | collections.abc.Sequence[int] | None = None")
+                  .c_str()),
       "The elements in reverse order along the given axes, by default all.\n\n"
       "Raises:\n    ValueError: an axis is given twice.\n    AxisError: an axis is out of "
       "range.\n\n"
@@ -194,6 +211,9 @@ void bind_orders(nb::module_& m) {
         return reshape(roll(flat, shifts, std::span<const int>(&first, 1), s), a.shape(), s);
       },
       nb::arg(), "shift"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("roll(a: array, /, shift: int | collections.abc.Sequence[int], axis: int | "
+                        "collections.abc.Sequence[int] | None = None")
+                  .c_str()),
       "The elements moved along axes; those that leave at one end enter at the other.\n\n"
       "Args:\n    shift: an int, or a tuple with one for each axis; several for one axis add up.\n"
       "    axis: default None, the flattened array.\n\n"
@@ -209,6 +229,9 @@ void bind_broadcasts(nb::module_& m) {
         return broadcast_to(to_array(a), shape, s);
       },
       nb::arg(), "shape"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("broadcast_to(a: bool | int | float | complex | array | ArrayLike, /, "
+                        "shape: collections.abc.Sequence[int]")
+                  .c_str()),
       "``a`` repeated to ``shape`` by NumPy's rules. A view.\n\n"
       "Raises:\n    ValueError: the shapes are incompatible or a size is negative.\n\n"
       "Example:\n    >>> mx.broadcast_to(mx.arange(2), (2, 2))\n    array([[0, 1],\n           "
@@ -252,6 +275,7 @@ void bind_broadcasts(nb::module_& m) {
                     : repeat(reshape(a, Shape{a.size()}, s), repeats, 0, s);
       },
       nb::arg(), "repeats"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("repeat(array: array, /, repeats: int, axis: int | None = None").c_str()),
       "Each element ``repeats`` times along an axis, or of the flattened array.\n\n"
       "Raises:\n    ValueError: ``repeats`` is negative.\n    AxisError: the axis is out of "
       "range.\n\n"
@@ -262,6 +286,7 @@ void bind_broadcasts(nb::module_& m) {
         return tile(a, reps.value, s);
       },
       nb::arg(), "reps"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("tile(a: array, /, reps: int | collections.abc.Sequence[int]").c_str()),
       "The array repeated as a whole ``reps`` times along each axis.\n\n"
       "Args:\n    reps: an int or one for each axis; missing ones, and missing axes, count 1.\n\n"
       "Raises:\n    ValueError: a number is negative.\n\n"
@@ -282,6 +307,9 @@ void bind_joins(nb::module_& m) {
         return concatenate(flat, 0, s);
       },
       nb::arg(), "axis"_a.none() = 0, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(
+          signature("concatenate(arrays: collections.abc.Sequence[array], /, axis: int | None = 0")
+              .c_str()),
       "Arrays joined along an existing axis; their dtypes are promoted.\n\n"
       "Args:\n    axis: default 0; None flattens the arrays first.\n\n"
       "Raises:\n    ValueError: no arrays, or shapes that differ in another axis.\n"
@@ -295,6 +323,8 @@ void bind_joins(nb::module_& m) {
         return stack(arrays, axis.value_or(0), s);
       },
       nb::arg(), "axis"_a.none() = 0, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("stack(arrays: collections.abc.Sequence[array], /, axis: int | None = 0")
+                  .c_str()),
       "Arrays of one shape joined along a new axis; their dtypes are promoted.\n\n"
       "Raises:\n    ValueError: no arrays, or shapes that differ.\n"
       "    AxisError: the axis is out of range.\n\n"
@@ -302,6 +332,10 @@ void bind_joins(nb::module_& m) {
       "    [[0, 0], [1, 1]]");
   m.def("split", &split_any, nb::arg(), "indices_or_sections"_a, "axis"_a = 0, nb::kw_only(),
         "stream"_a = nb::none(),
+        nb::sig(signature("split(a: array, /, indices_or_sections: int | "
+                          "collections.abc.Sequence[int], axis: int = 0",
+                          "list[array]")
+                    .c_str()),
         "Cuts an axis into parts, which are views.\n\n"
         "Args:\n    indices_or_sections: a number of equal parts, or the places to cut at.\n\n"
         "Raises:\n    ValueError: the axis does not divide into that many parts.\n"
@@ -383,6 +417,12 @@ void bind_pad(nb::module_& m) {
       },
       nb::arg(), "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0, nb::kw_only(),
       "stream"_a = nb::none(),
+      nb::sig(
+          signature(
+              "pad(a: array, /, pad_width: int | collections.abc.Sequence[int] | "
+              "collections.abc.Sequence[collections.abc.Sequence[int]], mode: str = 'constant', "
+              "constant_values: bool | int | float | complex | array | ArrayLike = 0")
+              .c_str()),
       "Elements added before and behind each axis.\n\n"
       "Args:\n    pad_width: an int, a pair (before, behind) for all axes, or a pair for each.\n"
       "    mode: 'constant'; 'edge' repeats the border; 'reflect' mirrors without, 'symmetric'\n"
@@ -405,6 +445,10 @@ void bind_layouts(nb::module_& m) {
       },
       nb::arg(), "shape"_a = nb::none(), "strides"_a = nb::none(), "offset"_a = 0, nb::kw_only(),
       "stream"_a = nb::none(),
+      nb::sig(
+          signature("as_strided(a: array, /, shape: collections.abc.Sequence[int] | None = None, "
+                    "strides: collections.abc.Sequence[int] | None = None, offset: int = 0")
+              .c_str()),
       "The elements of ``a``, flattened in row-major order, read with other strides.\n\n"
       "Args:\n    shape: default that of ``a``.\n"
       "    strides: in elements, default row-major; may be 0 or negative.\n"
@@ -418,6 +462,7 @@ void bind_layouts(nb::module_& m) {
         return contiguous(a, allow_col_major, s);
       },
       nb::arg(), "allow_col_major"_a = false, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("contiguous(a: array, /, allow_col_major: bool = False").c_str()),
       "The same values in row-major memory; copies only if they are not there yet.\n\n"
       "Args:\n    allow_col_major: leave a column-major array as it is.\n\n"
       "Example:\n    >>> mx.contiguous(mx.ones((2, 3)).T).shape\n    (3, 2)");
@@ -427,12 +472,15 @@ void bind_layouts(nb::module_& m) {
         return view(to_array(a), dtype, s);
       },
       nb::arg(), "dtype"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("view(a: bool | int | float | complex | array | ArrayLike, /, dtype: Dtype")
+                  .c_str()),
       "The bits of ``a`` as elements of another dtype; the last axis scales by the sizes.\n\n"
       "Raises:\n    ValueError: the last axis does not hold whole elements.\n\n"
       "Example:\n    >>> mx.view(mx.array([1.0]), mx.int32)\n    array([1065353216], dtype=int32)");
   m.def(
       "stop_gradient", [](const array& a, const StreamArg& s) { return stop_gradient(a, s); },
       nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("stop_gradient(a: array, /").c_str()),
       "The same values; no gradient flows through them.\n\n"
       "Example:\n    >>> mx.grad(lambda x: x * mx.stop_gradient(x))(mx.array(3.0))\n"
       "    array(3, dtype=float32)");
