@@ -9,6 +9,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/shape/shape.h"
 #include "mlx/scalar_value.h"
+#include "python/src/gil.h"
 
 namespace mlx::core {
 
@@ -504,31 +505,25 @@ bool load_index(nb::handle h, int64_t& out, bool& overflow) noexcept {
 
 namespace {
 
-// Calls f(item) for every item of a list, tuple or other sequence; false if it is none or f says
-// so.
+// Calls f(item) for every item of a list, tuple, array or other sequence; false if it is none or f
+// says so.
 template <typename F>
 bool each_item(PyObject* p, F&& f) noexcept {
-  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyDict_Check(p) || !PySequence_Check(p)) {
-    return false;
+  PyObject* list = nullptr;
+  if (is_list(p)) {
+    list = p;
+    Py_INCREF(list);
+  } else if ((PySequence_Check(p) || as_array(p)) && !PyUnicode_Check(p) && !PyBytes_Check(p) &&
+             !PyDict_Check(p)) {
+    list = PySequence_List(p);
   }
-  Py_ssize_t n = PySequence_Size(p);
-  if (n < 0) {
-    PyErr_Clear();
-    return false;
+  bool ok = list != nullptr;
+  for (Py_ssize_t i = 0; ok && i < list_size(list); ++i) {
+    ok = f(list_item(list, i));
   }
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = PySequence_GetItem(p, i);
-    if (!item) {
-      PyErr_Clear();
-      return false;
-    }
-    bool ok = f(item);
-    Py_DECREF(item);
-    if (!ok) {
-      return false;
-    }
-  }
-  return true;
+  Py_XDECREF(list);
+  PyErr_Clear();
+  return ok;
 }
 
 }  // namespace
@@ -577,7 +572,7 @@ void eval_released(std::span<const array> arrays) {
     if (!a.is_available()) {
       // A copy of the handles: another thread may rebind the Python objects meanwhile.
       std::vector<array> held(arrays.begin(), arrays.end());
-      nb::gil_scoped_release release;
+      GilRelease release;
       eval(std::span<const array>(held));
       return;
     }

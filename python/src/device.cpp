@@ -5,6 +5,7 @@
 
 #include "mlx/backend.h"
 #include "python/src/convert.h"
+#include "python/src/gil.h"
 
 namespace mlx::core {
 
@@ -153,14 +154,14 @@ void bind_defaults(nb::module_& m) {
   m.def(
       "clear_streams",
       [] {
-        nb::gil_scoped_release release;
+        GilRelease release;
         clear_streams();
       },
       "Finish the work of the calling thread's streams and forget them.");
   m.def(
       "synchronize",
       [](const StreamArg& s) {
-        nb::gil_scoped_release release;
+        GilRelease release;
         synchronize(s);
       },
       "stream"_a = nb::none(),

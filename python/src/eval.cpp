@@ -1,7 +1,7 @@
 // Evaluation of trees of arrays, and the graph as Graphviz text.
 #include "mlx/graph/dot.h"
-#include "mlx/graph/scheduler.h"
 #include "python/src/convert.h"
+#include "python/src/gil.h"
 #include "python/src/trees.h"
 
 namespace mlx::core {
@@ -10,13 +10,13 @@ namespace {
 
 void eval_trees(nb::args args) {
   std::vector<array> arrays = arrays_of(args);
-  nb::gil_scoped_release release;
+  GilRelease release;
   eval(arrays);
 }
 
 void async_eval_trees(nb::args args) {
   std::vector<array> arrays = arrays_of(args);
-  nb::gil_scoped_release release;
+  GilRelease release;
   async_eval(arrays);
 }
 
@@ -43,10 +43,7 @@ void export_to_dot(nb::object file, nb::args args, nb::kwargs named) {
 
 // Work that is still queued when the interpreter ends is finished while there is an interpreter.
 void finish_at_exit() {
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
-    nb::gil_scoped_release release;
-    synchronize_all();
-  }));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { finish_all_work(); }));
 }
 
 }  // namespace

@@ -251,13 +251,17 @@ struct Export {
 // The value of the object, in memory where every element has a place of its own: others may write
 // to it. A broadcast value is copied once; the object keeps the copy.
 array value_to_export(nb::handle self) {
-  array a = *as_array(self);
+  const array original = *as_array(self);
+  array a = original;
   eval_released(a);
   for (int d = 0; d < a.ndim(); ++d) {
     if (a.strides()[d] == 0 && a.shape()[d] > 1) {
       a = contiguous(a);
       eval_released(a);
-      *as_array(self) = a;
+      // Unless another thread has given the object a new value meanwhile.
+      if (array& now = *as_array(self); now.same_node(original)) {
+        now = a;
+      }
       break;
     }
   }
@@ -371,12 +375,12 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
   auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
   bool versioned = !max_version.is_none() && nb::cast<int>(nb::object(max_version[0])) >= 1;
   if (versioned) {
-    auto* m = new dlpack::ManagedTensorVersioned{
-        {1, 0},
-        nullptr,
-        delete_managed<dlpack::ManagedTensorVersioned>,
-        copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0,
-        tensor_of(*e)};
+    auto* m =
+        new dlpack::ManagedTensorVersioned{{1, 0},
+                                           nullptr,
+                                           delete_managed<dlpack::ManagedTensorVersioned>,
+                                           copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0,
+                                           tensor_of(*e)};
     m->context = e.release();
     return capsule_of(m, "dltensor_versioned");
   }

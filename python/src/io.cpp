@@ -4,6 +4,7 @@
 #include "mlx/io/npy.h"
 #include "mlx/io/safetensors.h"
 #include "python/src/convert.h"
+#include "python/src/gil.h"
 
 namespace mlx::core {
 
@@ -55,7 +56,7 @@ template <typename F>
 void with_writer(nb::object file, const std::string& suffix, const char* op, F&& f) {
   if (is_path(file)) {
     std::string path = with_suffix(path_text(file), suffix);
-    nb::gil_scoped_release release;
+    GilRelease release;
     FileWriter out(path);
     f(out);
     out.finish();
