@@ -59,7 +59,7 @@ struct Search {
   static P widen(T v) { return scalar::convert<P>(v); }
   bool better(P a, P b) const {
     bool beats = extreme == Extreme::max ? scalar::Greater(a, b) : scalar::Less(a, b);
-    return beats || (scalar::IsNan(a) && !scalar::IsNan(b));
+    return beats | (scalar::IsNan(a) & !scalar::IsNan(b));
   }
   static bool equals(P a, P b) {
     return scalar::Equal(a, b) || (scalar::IsNan(a) && scalar::IsNan(b));
@@ -69,7 +69,20 @@ struct Search {
     return begin;
   }
 
+  // A short row is not worth a kernel.
+  Found<T> short_row(const T* at, int64_t begin, int64_t end) const {
+    Found<T> found{widen(at[begin * stride]), begin};
+    for (int64_t i = begin + 1; i < end; ++i) {
+      P value = widen(at[i * stride]);
+      bool wins = better(value, found.value);
+      found.value = wins ? value : found.value;
+      found.index = wins ? i : found.index;
+    }
+    return found;
+  }
+
   Found<T> row(const T* at, int64_t begin, int64_t end) const {
+    if (end - begin <= 32) return short_row(at, begin, end);
     P best{};
     int64_t where = begin;
     T buffer[block];

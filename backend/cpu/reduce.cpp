@@ -1,6 +1,6 @@
-// Reductions over any set of axes of any layout. Four ways, by where the unit stride lies: whole
-// rows of a reduced axis (rows), rows of a kept axis added up (columns), and the same after
-// gathering a tile, where neither is contiguous or the rows are short. Long reductions with few
+// Reductions over any set of axes of any layout. By where the unit stride lies: whole rows of a
+// reduced axis, many short ones at a time, rows of a kept axis added up (columns), and the same
+// after gathering a tile, where neither is contiguous. Long reductions with few
 // outputs are cut into chunks whose size depends on the shape alone, never on the thread count.
 #include <algorithm>
 #include <cstring>
@@ -296,6 +296,28 @@ void reduce_rows(const Job& job, Encoder& e) {
   }
 }
 
+// Many short rows: the kernel takes a run of them along the last kept axis.
+void reduce_short_rows(const Job& job) {
+  constexpr int64_t batch = 128;
+  const ReduceKernel& k = job.kernel;
+  Axis last = job.kept.back();
+  AxisList outer_axes = job.kept;
+  outer_axes.pop_back();
+  Plan outer = plan_of(outer_axes);
+  parallel_for(job.outputs, grain_of(job.count), [&](int64_t begin, int64_t end) {
+    alignas(64) char totals[batch * max_total];
+    Odometer o(outer, 0);
+    for (int64_t i = begin; i < end;) {
+      int64_t first = i % last.size, n = std::min({batch, last.size - first, end - i});
+      o.seek(i / last.size);
+      k.start(totals, n);
+      k.rows(job.at(o.offset(0) + first * last.in), last.in, n, job.count, totals);
+      job.finish(totals, n, job.out + i * job.out_itemsize);
+      i += n;
+    }
+  });
+}
+
 // ---- columns ----
 
 // Results of `n` columns, `stride` elements apart in the output.
@@ -495,6 +517,8 @@ void eval_cpu(const Reduce& p, Inputs in, Outputs out, Encoder& e) {
   }
   if (row.in == 1 && (row.size >= 32 || job.outputs < 16)) {
     reduce_rows(job, e);
+  } else if (row.in == 1 && job.reduced.size() == 1 && job.kept.back().size >= 8) {
+    reduce_short_rows(job);
   } else if (dense_columns) {
     reduce_columns(job, main, e);
   } else if (job.outputs >= 16) {

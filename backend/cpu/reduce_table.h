@@ -27,6 +27,8 @@ struct ReduceKernel {
   void (*start)(void* totals, int64_t n);
   // Adds n elements to one total.
   void (*row)(const void* x, int64_t n, void* total);
+  // Adds n elements to each of `count` totals, whose elements begin `stride` apart; for short rows.
+  void (*rows)(const void* x, int64_t stride, int64_t count, int64_t n, void* totals);
   // Adds `rows` rows, `stride` elements apart, of n elements to n totals.
   void (*columns)(const void* x, int64_t stride, int64_t rows, int64_t n, void* totals);
   // totals[i] = totals[i] joined by later[i].
@@ -36,10 +38,10 @@ struct ReduceKernel {
   void (*finish)(const void* totals, int64_t n, double count, double degrees, void* out);
 };
 
-// One row of a softmax; `scratch` holds n floats.
+// `count` adjacent rows of n elements; `scratch` holds n floats.
 struct SoftmaxKernel {
-  void (*softmax)(const void* x, int64_t n, void* out, void* scratch);
-  void (*logsumexp)(const void* x, int64_t n, void* out);
+  void (*softmax)(const void* x, int64_t count, int64_t n, void* out, void* scratch);
+  void (*logsumexp)(const void* x, int64_t count, int64_t n, void* out);
 };
 
 struct ReduceTable {

@@ -38,17 +38,22 @@ void truth_row(const void* px, int64_t n, void* total) {
   }
 }
 
+template <typename E, typename U, bool if_zero>
+constexpr ReduceKernel truth_kernel() {
+  typedef Same<monoid::Any, U> A;
+  return {sizeof(U),
+          start<A>,
+          truth_row<E, A>,
+          plain_rows<monoid::Any, E, A>,
+          plain_columns<monoid::Any, E, A>,
+          merge<A>,
+          finish_truth<U, if_zero>};
+}
+
 template <typename U, U mask>
 void fill_truth(ReduceTable& t, int type) {
-  typedef Same<monoid::Any, U> A;
-  typedef BitsOf<U, mask> Bits;
-  typedef ZeroOf<U, mask> Zero;
-  t.reduce[ReduceOps::Any][type] = {sizeof(U),          start<A>,
-                                    truth_row<Bits, A>, plain_columns<monoid::Any, Bits, A>,
-                                    merge<A>,           finish_truth<U, false>};
-  t.reduce[ReduceOps::All][type] = {sizeof(U),          start<A>,
-                                    truth_row<Zero, A>, plain_columns<monoid::Any, Zero, A>,
-                                    merge<A>,           finish_truth<U, true>};
+  t.reduce[ReduceOps::Any][type] = truth_kernel<BitsOf<U, mask>, U, false>();
+  t.reduce[ReduceOps::All][type] = truth_kernel<ZeroOf<U, mask>, U, true>();
 }
 
 // Doubles in a fixed number of lanes, as the vector loops have it.
@@ -81,6 +86,11 @@ void moments_row_of(const void* px, int64_t n, void* total) {
   }
 }
 template <typename T>
+void moments_rows_of(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
+  const T* x = (const T*)px;
+  for (int64_t r = 0; r < count; ++r) moments_row_of<T>(x + r * stride, n, (Moment*)totals + r);
+}
+template <typename T>
 void moments_columns_of(const void* px, int64_t stride, int64_t rows, int64_t n, void* totals) {
   constexpr int64_t wide_columns = 64;
   const T* x = (const T*)px;
@@ -110,6 +120,7 @@ void fill_integer(ReduceTable& t, int type) {
   set(ReduceOps::Mean, mean);
   ReduceKernel var = moments_kernel<Float64, float, false>();
   var.row = moments_row_of<T>;
+  var.rows = moments_rows_of<T>;
   var.columns = moments_columns_of<T>;
   set(ReduceOps::Var, var);
   var.finish = finish_moments<float, true>;

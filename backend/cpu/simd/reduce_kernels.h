@@ -148,6 +148,50 @@ void merge(void* totals, const void* later, int64_t n) {
 
 // ---- vector loops ----
 
+// Max and Min of floats in the one instruction CPUs have for them, which loses NaN: that is looked
+// for in the bits apart. Worth it where comparisons go through mask registers.
+constexpr bool picks = MLX_SIMD_BYTES == 64;
+template <typename Mo>
+struct Pick {
+  static constexpr bool usable = false;
+};
+template <>
+struct Pick<monoid::Max> {
+  static constexpr bool usable = picks;
+  MLX_SIMD_FN F pick(F a, F b) { return b > a ? b : a; }
+};
+template <>
+struct Pick<monoid::Min> {
+  static constexpr bool usable = picks;
+  MLX_SIMD_FN F pick(F a, F b) { return b < a ? b : a; }
+};
+
+// Joins whole groups of lanes to acc; false if there was a NaN, and acc is worth nothing.
+template <typename Mo, typename E>
+MLX_SIMD_FN bool pick_lanes(const typename E::T* x, int64_t n, F* acc) {
+  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
+  simd::I most[k] = {};
+  for (int64_t i = 0; i + lanes <= n; i += lanes) {
+    for (int u = 0; u < k; ++u) {
+      F v = E::at(x + i + u * w);
+      simd::I magnitude = (simd::I)v & 0x7fffffff;
+      most[u] = magnitude > most[u] ? magnitude : most[u];
+      acc[u] = Pick<Mo>::pick(acc[u], v);
+    }
+  }
+  for (int u = 1; u < k; ++u) most[0] = most[u] > most[0] ? most[u] : most[0];
+  return !simd::any(most[0] > 0x7f800000);
+}
+
+template <typename Mo, typename E, typename V>
+MLX_SIMD_FN void combine_lanes(const typename E::T* x, int64_t n, V* acc) {
+  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
+  for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
+  for (int64_t i = lanes; i + lanes <= n; i += lanes) {
+    for (int u = 0; u < k; ++u) acc[u] = Mo::combine(acc[u], E::at(x + i + u * w));
+  }
+}
+
 // Folds up to block_size elements.
 template <typename Mo, typename E>
 typename E::P fold(const typename E::T* x, int64_t n) {
@@ -160,11 +204,13 @@ typename E::P fold(const typename E::T* x, int64_t n) {
     return t;
   }
   V acc[k];
-  for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
-  int64_t i = lanes;
-  for (; i + lanes <= n; i += lanes) {
-    for (int u = 0; u < k; ++u) acc[u] = Mo::combine(acc[u], E::at(x + i + u * w));
+  bool done = false;
+  if constexpr (Pick<Mo>::usable && sizeof(P) == 4) {
+    for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
+    done = pick_lanes<Mo, E>(x, n, acc);
   }
+  if (!done) combine_lanes<Mo, E>(x, n, acc);
+  int64_t i = n & ~int64_t(lanes - 1);
   P lane[lanes];
   if (i < n) {
     for (int u = 0; u < k; ++u) E::put(lane + u * w, acc[u]);
@@ -188,6 +234,37 @@ void row(const void* px, int64_t n, void* total) {
   for (int64_t i = 0; i < n; i += block_size) {
     int64_t m = n - i < block_size ? n - i : block_size;
     *t = A::combine(*t, A::widen(fold<Mo, E>(x + i, m)));
+  }
+}
+
+template <typename E>
+MLX_SIMD_FN void widen_run(const typename E::T* x, int64_t n, typename E::P* to) {
+  int64_t body = n & ~int64_t(E::width - 1);
+  for (int64_t i = 0; i < body; i += E::width) E::put(to + i, E::at(x + i));
+  for (int64_t i = body; i < n; ++i) to[i] = E::one(x + i);
+}
+
+// Short rows, one by one. Half types are widened by vectors first where the rows are adjacent.
+template <typename Mo, typename E, typename A>
+void rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
+  typedef typename E::P P;
+  const auto* x = (const typename E::T*)px;
+  auto* t = (typename A::Total*)totals;
+  if constexpr (sizeof(typename E::T) < sizeof(P)) {
+    if (stride == n && n <= 64) {
+      P wide[block_size];
+      for (int64_t step = block_size / n, r = 0; r < count; r += step) {
+        int64_t m = count - r < step ? count - r : step;
+        widen_run<E>(x + r * n, m * n, wide);
+        rows<Mo, Float32, A>(wide, n, m, n, t + r);
+      }
+      return;
+    }
+  }
+  for (int64_t r = 0; r < count; ++r, x += stride) {
+    P p = Mo::template identity<P>();
+    for (int64_t i = 0; i < n; ++i) p = Mo::combine(p, E::one(x + i));
+    t[r] = A::combine(t[r], A::widen(p));
   }
 }
 
@@ -254,11 +331,33 @@ void plain_row(const void* px, int64_t n, void* total) {
 }
 
 template <typename Mo, typename E, typename A>
+void plain_rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
+  typedef typename A::Total T;
+  const auto* x = (const typename E::Stored*)px;
+  T* t = (T*)totals;
+  for (int64_t r = 0; r < count; ++r, x += stride) {
+    T p = t[r];
+    for (int64_t i = 0; i < n; ++i) p = Mo::combine(p, E::one(x[i]));
+    t[r] = p;
+  }
+}
+
+template <typename Mo, typename E, typename A>
 void plain_columns(const void* px, int64_t stride, int64_t rows, int64_t n, void* totals) {
   typedef typename A::Total T;
   const auto* x = (const typename E::Stored*)px;
   T* t = (T*)totals;
-  for (int64_t r = 0; r < rows; ++r, x += stride) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4, x += 4 * stride) {
+    const auto *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      T first = Mo::combine(E::one(a[j]), E::one(b[j]));
+      T second = Mo::combine(E::one(c[j]), E::one(d[j]));
+      t[j] = Mo::combine(t[j], Mo::combine(first, second));
+    }
+  }
+  for (; r < rows; ++r, x += stride) {
 #pragma GCC ivdep
     for (int64_t j = 0; j < n; ++j) t[j] = Mo::combine(t[j], E::one(x[j]));
   }
@@ -347,6 +446,12 @@ void moments_row(const void* px, int64_t n, void* total) {
 }
 
 template <typename E>
+void moments_rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
+  const auto* x = (const typename E::T*)px;
+  for (int64_t r = 0; r < count; ++r) moments_row<E>(x + r * stride, n, (Moment*)totals + r);
+}
+
+template <typename E>
 void moments_strip(const typename E::T* x, int64_t stride, int64_t rows, int64_t n, Moment* t) {
   typedef typename E::P P;
   constexpr int w = E::width;
@@ -416,17 +521,19 @@ struct MomentTotals {
 template <typename Mo, typename E, typename A, typename Out>
 constexpr ReduceKernel vector_kernel() {
   typedef typename A::Total T;
-  return {sizeof(T), start<A>, row<Mo, E, A>, columns<Mo, E, A>, merge<A>, finish<T, Out>};
+  return {sizeof(T),         start<A>, row<Mo, E, A>, rows<Mo, E, A>,
+          columns<Mo, E, A>, merge<A>, finish<T, Out>};
 }
 template <typename Mo, typename E, typename A, typename Out>
 constexpr ReduceKernel plain_kernel() {
   typedef typename A::Total T;
-  return {sizeof(T), start<A>,      plain_row<Mo, E, A>, plain_columns<Mo, E, A>,
-          merge<A>,  finish<T, Out>};
+  return {
+      sizeof(T), start<A>,      plain_row<Mo, E, A>, plain_rows<Mo, E, A>, plain_columns<Mo, E, A>,
+      merge<A>,  finish<T, Out>};
 }
 template <typename E, typename Out, bool root>
 constexpr ReduceKernel moments_kernel() {
-  return {sizeof(Moment),     start<MomentTotals>, moments_row<E>,
+  return {sizeof(Moment),     start<MomentTotals>, moments_row<E>,           moments_rows<E>,
           moments_columns<E>, merge<MomentTotals>, finish_moments<Out, root>};
 }
 

@@ -225,7 +225,8 @@ MLX_SCALAR_FN T floor_divide(T a, T b, m::Real) {
 }
 template <typename T>
 MLX_SCALAR_FN T maximum(T a, T b, m::Real) {
-  return m::select((a > b) | (a != a), a, b);
+  // The inner choice is one instruction of most CPUs; it keeps a if that is NaN.
+  return m::select(b != b, b, m::select(b > a, b, a));
 }
 template <typename T>
 MLX_SCALAR_FN T maximum(T a, T b, m::Complex) {
@@ -235,7 +236,7 @@ MLX_SCALAR_FN T maximum(T a, T b, m::Complex) {
 }
 template <typename T>
 MLX_SCALAR_FN T minimum(T a, T b, m::Real) {
-  return m::select((a < b) | (a != a), a, b);
+  return m::select(b != b, b, m::select(b < a, b, a));
 }
 template <typename T>
 MLX_SCALAR_FN T minimum(T a, T b, m::Complex) {
