@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t block = 1024;     // elements of a row
 constexpr int64_t block_rows = 64;  // rows of a column tile
 constexpr int64_t column_tile = 512;
+constexpr int64_t short_size = 32;  // elements of a row that is searched directly
+constexpr int64_t short_run = 64;   // such rows at a time
 constexpr int64_t chunk = 1 << 16;
 constexpr int64_t grain_elements = 1 << 15;
 constexpr int64_t few_tasks = 64;
@@ -69,7 +71,15 @@ struct Search {
     return begin;
   }
 
-  // A short row is not worth a kernel.
+  // `count` short rows of adjacent elements: all extremes first, then where each stands.
+  void short_rows(const T* at, int64_t step, int64_t count, uint32_t* out) const {
+    P best[short_run];
+    kernel.start(best, count);
+    kernel.rows(at, step, count, n, best);
+    for (int64_t r = 0; r < count; ++r) out[r] = uint32_t(position(at + r * step, 0, n, best[r]));
+  }
+
+  // A single short row is not worth a kernel.
   Found<T> short_row(const T* at, int64_t begin, int64_t end) const {
     Found<T> found{widen(at[begin * stride]), begin};
     for (int64_t i = begin + 1; i < end; ++i) {
@@ -82,7 +92,7 @@ struct Search {
   }
 
   Found<T> row(const T* at, int64_t begin, int64_t end) const {
-    if (end - begin <= 32) return short_row(at, begin, end);
+    if (end - begin <= short_size) return short_row(at, begin, end);
     P best{};
     int64_t where = begin;
     T buffer[block];
@@ -137,6 +147,20 @@ int64_t grain_of(int64_t elements) {
 // Chunks along the axis; fixed by the shape.
 int64_t chunk_size(int64_t n, int64_t target, int64_t tasks) {
   return tasks < few_tasks && n >= 2 * target ? target : n;
+}
+
+template <typename T>
+void search_short_rows(const Search<T>& s, const Plan& kept, uint32_t* out) {
+  int64_t last = kept.shape.back(), step = kept.strides[0].back();
+  parallel_for(kept.size, grain_of(s.n), [&](int64_t begin, int64_t end) {
+    Odometer o(kept, 1);
+    for (int64_t i = begin; i < end;) {
+      int64_t first = i % last, count = std::min({short_run, last - first, end - i});
+      o.seek(i / last);
+      s.short_rows(s.x + o.offset(0) + first * step, step, count, out + i);
+      i += count;
+    }
+  });
 }
 
 template <typename T>
@@ -229,7 +253,12 @@ void eval_cpu(const ArgReduce& p, Inputs in, Outputs out, Encoder& e) {
       search_columns(s, plan(shape, strides), columns, out_stride, y, e);
     } else {
       const Strides strides[] = {from};
-      search_rows(s, plan(shape, strides), y, e);
+      Plan kept = plan(shape, strides);
+      if (s.n <= short_size && s.stride == 1 && !kept.shape.empty() && kept.shape.back() >= 8) {
+        search_short_rows(s, kept, y);
+      } else {
+        search_rows(s, kept, y, e);
+      }
     }
   });
 }
