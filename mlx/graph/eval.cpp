@@ -420,7 +420,9 @@ void Evaluation::fail_work(Work& work, std::exception_ptr error) {
 bool wait_until_available(Node& n) {
   NodeState s = settle(n);
   if (s == NodeState::encoded) {
-    wait_for({n.stream.index, n.sequence});
+    if (!wait_interruptibly({n.stream.index, n.sequence})) {
+      throw Interrupted{};  // the work itself goes on
+    }
     n.state.store(NodeState::available, std::memory_order_release);
     return true;
   }

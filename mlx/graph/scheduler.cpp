@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <memory>
 #include <new>
 #include <thread>
@@ -114,8 +115,8 @@ void register_backend(Device::Type type, Backend& backend) {
 Backend& backend_of(Device d) {
   Backend* b = find_backend(d.type);
   if (!b || d.index < 0 || d.index >= b->device_count()) {
-    fail<ValueError>("[device] Device({}, {}) is not available in this process", device_name(d.type),
-                     d.index);
+    fail<ValueError>("[device] Device({}, {}) is not available in this process",
+                     device_name(d.type), d.index);
   }
   return *b;
 }
@@ -244,6 +245,32 @@ void wait_for(Event event) {
     t.changed.wait(lock, [&] { return t.completed.load() >= event.sequence; });
   }
   t.waiters.fetch_sub(1);
+}
+
+bool wait_interruptibly(Event event) {
+  Timeline& t = timeline(event.stream);
+  for (int spin = 0; spin < 200; ++spin) {
+    if (reached(event)) {
+      return true;
+    }
+    std::this_thread::yield();
+  }
+  while (true) {
+    t.waiters.fetch_add(1);
+    bool done;
+    {
+      std::unique_lock lock(t.mutex);
+      done = t.changed.wait_for(lock, std::chrono::milliseconds(50),
+                                [&] { return t.completed.load() >= event.sequence; });
+    }
+    t.waiters.fetch_sub(1);
+    if (done) {
+      return true;
+    }
+    if (interrupted()) {
+      return false;
+    }
+  }
 }
 
 void await_turn(int32_t stream, uint64_t first) {

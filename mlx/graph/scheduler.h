@@ -28,6 +28,8 @@ MLX_INTERNAL Timeline& timeline(int32_t stream);
 MLX_INTERNAL void complete(int32_t stream, uint64_t sequence);
 MLX_INTERNAL bool reached(Event event);
 MLX_INTERNAL void wait_for(Event event);
+// The same for a user who may lose patience: false if interrupted() before the event.
+MLX_INTERNAL bool wait_interruptibly(Event event);
 
 // Batches of one stream are encoded in the order in which they were claimed.
 MLX_INTERNAL void await_turn(int32_t stream, uint64_t first);

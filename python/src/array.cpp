@@ -23,28 +23,28 @@ Py_hash_t hash(PyObject* self) {
 
 PyObject* text(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    std::string s = array_text(*as_array(self));
+    std::string s = array_text(self_array(self));
     return PyUnicode_FromStringAndSize(s.data(), Py_ssize_t(s.size()));
   });
 }
 
 int truth(PyObject* self) {
-  return guarded(-1, [&] { return PyObject_IsTrue(python_scalar(*as_array(self)).ptr()); });
+  return guarded(-1, [&] { return PyObject_IsTrue(python_scalar(self_array(self)).ptr()); });
 }
 
 PyObject* to_int(PyObject* self) {
   return guarded<PyObject*>(nullptr,
-                            [&] { return PyNumber_Long(python_scalar(*as_array(self)).ptr()); });
+                            [&] { return PyNumber_Long(python_scalar(self_array(self)).ptr()); });
 }
 
 PyObject* to_float(PyObject* self) {
   return guarded<PyObject*>(nullptr,
-                            [&] { return PyNumber_Float(python_scalar(*as_array(self)).ptr()); });
+                            [&] { return PyNumber_Float(python_scalar(self_array(self)).ptr()); });
 }
 
 PyObject* to_index(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    array a = *as_array(self);
+    array a = self_array(self);
     if (a.ndim() != 0 || !a.dtype().is_integer()) {
       fail<TypeError>(
           "[index] only integer arrays with 0 dimensions can be an index, got shape {}, {}",
@@ -56,7 +56,7 @@ PyObject* to_index(PyObject* self) {
 
 Py_ssize_t length(PyObject* self) {
   return guarded<Py_ssize_t>(-1, [&] {
-    const array& a = *as_array(self);
+    const array& a = self_array(self);
     if (a.ndim() == 0) {
       fail<TypeError>("[len] an array with 0 dimensions has no length");
     }
@@ -90,30 +90,36 @@ const PyType_Slot* slots() {
 }
 
 // One element as a Python object.
-PyObject* element(Dtype t, const void* p) {
-  return dispatch(AllTypes{}, t, "item", [&]<typename T>() -> PyObject* {
-    T v;
-    std::memcpy(&v, p, sizeof v);
-    if constexpr (std::is_same_v<T, bool>) {
-      return PyBool_FromLong(v);
-    } else if constexpr (std::is_same_v<T, complex64_t>) {
-      return PyComplex_FromDoubles(v.re, v.im);
-    } else if constexpr (is_half_type<T>) {
-      return PyFloat_FromDouble(to_float(v));
-    } else if constexpr (std::is_floating_point_v<T>) {
-      return PyFloat_FromDouble(v);
-    } else if constexpr (std::is_signed_v<T>) {
-      return PyLong_FromLongLong(v);
-    } else {
-      return PyLong_FromUnsignedLongLong(v);
-    }
-  });
+template <typename T>
+PyObject* element(const void* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  if constexpr (std::is_same_v<T, bool>) {
+    return PyBool_FromLong(v);
+  } else if constexpr (std::is_same_v<T, complex64_t>) {
+    return PyComplex_FromDoubles(v.re, v.im);
+  } else if constexpr (is_half_type<T>) {
+    return PyFloat_FromDouble(to_float(v));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return PyFloat_FromDouble(v);
+  } else if constexpr (std::is_signed_v<T>) {
+    return PyLong_FromLongLong(v);
+  } else {
+    return PyLong_FromUnsignedLongLong(v);
+  }
+}
+
+using ElementReader = PyObject* (*)(const void*);
+
+ElementReader element_reader(Dtype t) {
+  return dispatch(AllTypes{}, t, "item", []<typename T>() -> ElementReader { return &element<T>; });
 }
 
 struct Elements {
   const array& a;
   const char* data;
   const Strides& strides;
+  ElementReader read;
 
   nb::object list(int axis, int64_t offset) const {
     int64_t n = a.shape(axis), step = strides[axis] * a.itemsize();
@@ -122,8 +128,8 @@ struct Elements {
       throw nb::python_error();
     }
     for (int64_t i = 0; i < n; ++i, offset += step) {
-      PyObject* item = axis + 1 == a.ndim() ? element(a.dtype(), data + offset)
-                                            : list(axis + 1, offset).release().ptr();
+      PyObject* item =
+          axis + 1 == a.ndim() ? read(data + offset) : list(axis + 1, offset).release().ptr();
       if (!item) {
         throw nb::python_error();
       }
@@ -148,7 +154,7 @@ array first_axis_item(const array& a, int64_t i) {
 }
 
 std::string format_array(nb::handle self, nb::object spec) {
-  array a = *as_array(self);
+  array a = self_array(self);
   if (a.ndim() == 0) {
     nb::object value = python_scalar(a);
     return nb::cast<std::string>(nb::steal(PyObject_Format(value.ptr(), spec.ptr())));
@@ -236,9 +242,17 @@ struct ArrayLike {
 array* as_array(nb::handle h) noexcept {
   PyTypeObject* t = Py_TYPE(h.ptr());
   if (t == array_type || PyType_IsSubtype(t, array_type)) {
-    return nb::inst_ptr<array>(h);
+    // An object that array.__new__ made has no value before __init__.
+    return nb::inst_ready(h) ? nb::inst_ptr<array>(h) : nullptr;
   }
   return nullptr;
+}
+
+array& self_array(nb::handle self) {
+  if (array* a = as_array(self)) {
+    return *a;
+  }
+  fail<TypeError>("[array] the object was not initialized");
 }
 
 PyObject* new_array(array a) {
@@ -260,7 +274,7 @@ nb::object python_scalar(const array& self) {
     fail<ValueError>("[item] expected an array with one element, got shape {}", a.shape());
   }
   eval_released(a);
-  nb::object value = nb::steal(element(a.dtype(), a.data()));
+  nb::object value = nb::steal(element_reader(a.dtype())(a.data()));
   if (!value) {
     throw nb::python_error();
   }
@@ -273,7 +287,8 @@ nb::object python_list(const array& self) {
     return python_scalar(a);
   }
   eval_released(a);
-  return Elements{a, static_cast<const char*>(a.data()), a.strides()}.list(0, 0);
+  return Elements{a, static_cast<const char*>(a.data()), a.strides(), element_reader(a.dtype())}
+      .list(0, 0);
 }
 
 void bind_array(nb::module_& m) {

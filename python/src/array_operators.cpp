@@ -29,6 +29,9 @@ array foreign_operand(PyObject* p, Dtype like, EwOp op) {
 array apply(EwOp op, PyObject* left, PyObject* right) {
   array* x = as_array(left);
   array* y = as_array(right);
+  if (!x && !y) {
+    fail<TypeError>("[{}] expected an array that was initialized", info(op).python_name);
+  }
   // Handles are copied: converting an operand may run Python code that rebinds the other one.
   array a = x ? *x : foreign_operand(left, y->dtype(), op);
   array b = y ? *y : foreign_operand(right, a.dtype(), op);
@@ -48,12 +51,12 @@ PyObject* binary(PyObject* left, PyObject* right) {
 template <EwOp op>
 PyObject* in_place(PyObject* self, PyObject* other) {
   return guarded<PyObject*>(nullptr, [&] {
-    if (op == EwOp::Divide && !as_array(self)->dtype().is_inexact()) {
+    if (op == EwOp::Divide && !self_array(self).dtype().is_inexact()) {
       fail<ValueError>("[divide] in-place division expects a floating or complex array, got {}",
-                       as_array(self)->dtype());
+                       self_array(self).dtype());
     }
     array result = apply(op, self, other);
-    *as_array(self) = std::move(result);
+    self_array(self) = std::move(result);
     Py_INCREF(self);
     return self;
   });
@@ -61,7 +64,8 @@ PyObject* in_place(PyObject* self, PyObject* other) {
 
 template <EwOp op>
 PyObject* unary(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] { return new_array(elementwise(op, {*as_array(self)})); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return new_array(elementwise(op, {self_array(self)})); });
 }
 
 template <PyObject* (*f)(PyObject*, PyObject*)>
@@ -85,7 +89,7 @@ PyObject* compare(PyObject* left, PyObject* right, int how) {
 }
 
 PyObject* positive(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] { return new_array(*as_array(self)); });
+  return guarded<PyObject*>(nullptr, [&] { return new_array(self_array(self)); });
 }
 
 template <typename F>

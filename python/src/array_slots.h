@@ -7,6 +7,9 @@
 
 namespace mlx::core {
 
+// The value of an object that is an array, for slots; throws if __init__ did not run.
+array& self_array(nb::handle self);
+
 // A new reference to a new mx.array object; throws if there is no memory for it.
 PyObject* new_array(array a);
 

@@ -256,10 +256,10 @@ array stack_elements(PyObject* p, std::optional<Dtype> dtype, int depth) {
     fail<ValueError>("[array] lists are nested more than {} deep", max_depth);
   }
   std::vector<array> parts;
-  Py_ssize_t n = list_size(p);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = list_item(p, i);
-    parts.push_back(is_list(item) ? from_list(item, {}, depth + 1) : to_array(item));
+  // Conversion may run code that changes the list.
+  for (Py_ssize_t i = 0; i < list_size(p); ++i) {
+    nb::object item = nb::borrow(list_item(p, i));
+    parts.push_back(is_list(item.ptr()) ? from_list(item.ptr(), {}, depth + 1) : to_array(item));
     if (!(parts.back().shape() == parts.front().shape())) {
       fail<ValueError>(
           "[array] elements of non-uniform length: got shape {}, expected {} as the first element "

@@ -6,6 +6,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/index/index.h"
 #include "mlx/ops/shape/shape.h"
+#include "python/src/array_slots.h"
 #include "python/src/convert.h"
 #include "python/src/errors.h"
 
@@ -294,7 +295,7 @@ array set_item(const array& a, nb::handle key, nb::handle value) {
 
 PyObject* array_subscript(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr,
-                            [&] { return wrap(get_item(*as_array(self), key)).release().ptr(); });
+                            [&] { return wrap(get_item(self_array(self), key)).release().ptr(); });
 }
 
 int array_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
@@ -302,7 +303,7 @@ int array_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
     if (!value) {
       fail<TypeError>("[delitem] elements of an array cannot be deleted");
     }
-    array& a = *as_array(self);
+    array& a = self_array(self);
     a = set_item(a, key, value);
     return 0;
   });

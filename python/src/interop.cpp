@@ -7,6 +7,7 @@
 #include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/shape/shape.h"
+#include "python/src/array_slots.h"
 #include "python/src/convert.h"
 #include "python/src/dlpack.h"
 #include "python/src/errors.h"
@@ -246,12 +247,14 @@ struct Export {
   }
 
   void* data;
+  // Memory that was imported belongs to somebody who did not give leave to write.
+  bool read_only() const { return pinned && !pinned->backend(); }
 };
 
 // The value of the object, in memory where every element has a place of its own: others may write
 // to it. A broadcast value is copied once; the object keeps the copy.
 array value_to_export(nb::handle self) {
-  const array original = *as_array(self);
+  const array original = self_array(self);
   array a = original;
   eval_released(a);
   for (int d = 0; d < a.ndim(); ++d) {
@@ -259,7 +262,7 @@ array value_to_export(nb::handle self) {
       a = contiguous(a);
       eval_released(a);
       // Unless another thread has given the object a new value meanwhile.
-      if (array& now = *as_array(self); now.same_node(original)) {
+      if (array& now = self_array(self); now.same_node(original)) {
         now = a;
       }
       break;
@@ -296,6 +299,9 @@ void fill_view(nb::handle self, Py_buffer* view, int flags) {
   if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !a.row_contiguous()) {
     throw nb::buffer_error("the array is not contiguous in row-major order");
   }
+  if ((flags & PyBUF_WRITABLE) && e->read_only()) {
+    throw nb::buffer_error("the array shares read-only memory");
+  }
   for (int64_t& s : e->strides) {
     s *= a.itemsize();
   }
@@ -303,7 +309,7 @@ void fill_view(nb::handle self, Py_buffer* view, int flags) {
   view->obj = self.inc_ref().ptr();
   view->len = a.nbytes();
   view->itemsize = a.itemsize();
-  view->readonly = 0;
+  view->readonly = e->read_only();
   view->ndim = (flags & PyBUF_ND) ? a.ndim() : 1;
   view->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format_of(a.dtype())) : nullptr;
   view->shape = (flags & PyBUF_ND) ? e->shape.data() : nullptr;
@@ -374,13 +380,14 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
   array a = value_to_export(self);
   auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
   bool versioned = !max_version.is_none() && nb::cast<int>(nb::object(max_version[0])) >= 1;
+  if (!versioned && e->read_only()) {
+    e = std::make_unique<Export>(copied(a));  // the old protocol cannot say that writing is wrong
+  }
   if (versioned) {
-    auto* m =
-        new dlpack::ManagedTensorVersioned{{1, 0},
-                                           nullptr,
-                                           delete_managed<dlpack::ManagedTensorVersioned>,
-                                           copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0,
-                                           tensor_of(*e)};
+    uint64_t flags = (copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0) |
+                     (e->read_only() ? uint64_t(dlpack::read_only) : 0);
+    auto* m = new dlpack::ManagedTensorVersioned{
+        {1, 0}, nullptr, delete_managed<dlpack::ManagedTensorVersioned>, flags, tensor_of(*e)};
     m->context = e.release();
     return capsule_of(m, "dltensor_versioned");
   }
@@ -391,7 +398,7 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
 }
 
 nb::object to_numpy(nb::handle self, nb::object dtype, std::optional<bool> copy) {
-  array a = *as_array(self);
+  array a = self_array(self);
   nb::module_ numpy = nb::module_::import_("numpy");
   nb::object result;
   if (a.dtype() == bfloat16) {
@@ -499,7 +506,7 @@ nb::bytes to_bytes(const array& a) {
 
 // bfloat16 travels as its bits.
 nb::tuple get_state(nb::handle self) {
-  array a = *as_array(self);
+  array a = self_array(self);
   nb::object value = a.dtype() == bfloat16 ? wrap(view(a, uint16)) : nb::borrow(self);
   return nb::make_tuple(nb::module_::import_("numpy").attr("array")(value), a.dtype().index());
 }

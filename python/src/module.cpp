@@ -23,8 +23,10 @@ void bind_constants(nb::module_& m) {
 
 NB_MODULE(core, m) {
   m.doc() = "Lazy arrays with composable transformations.";
-  // Arrays may well outlive the module's own teardown in other modules' globals.
+#ifdef NDEBUG
+  // Users' arrays may well outlive the module's own teardown, in other modules' globals.
   nb::set_leak_warnings(false);
+#endif
   bind_errors(m);
   bind_constants(m);
   bind_dtype(m);

@@ -10,6 +10,13 @@ struct Wrapped {
   WrappedCall call;
 };
 
+nb::object function_of(const Wrapped& w) {
+  if (!w.fun) {
+    fail<RuntimeError>("[call] the function has been collected");
+  }
+  return w.fun;
+}
+
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (nb::inst_ready(self)) {
@@ -39,10 +46,11 @@ void bind_wrapped(nb::module_& m) {
   nb::class_<Wrapped>(m, "_TransformedFunction", nb::type_slots(slots), nb::is_weak_referenceable())
       .def("__call__",
            [](Wrapped& w, nb::args args, nb::kwargs kwargs) {
-             nb::object fun = w.fun;  // outlives the call even if the object does not
+             nb::object fun = function_of(w);  // outlives the call even if the object does not
              return w.call(fun, std::move(args), std::move(kwargs));
            })
-      .def("__getattr__", [](Wrapped& w, nb::str name) { return nb::object(w.fun.attr(name)); })
+      .def("__getattr__",
+           [](Wrapped& w, nb::str name) { return nb::object(function_of(w).attr(name)); })
       // As a function in a class does, it becomes a method of the instance.
       .def(
           "__get__",
@@ -53,7 +61,8 @@ void bind_wrapped(nb::module_& m) {
             return nb::module_::import_("types").attr("MethodType")(self, instance);
           },
           nb::arg("instance").none(), nb::arg("owner").none())
-      .def_prop_ro("__doc__", [](Wrapped& w) { return nb::object(w.fun.attr("__doc__")); });
+      .def_prop_ro("__doc__",
+                   [](Wrapped& w) { return nb::object(function_of(w).attr("__doc__")); });
 }
 
 }  // namespace mlx::core

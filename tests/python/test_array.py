@@ -155,6 +155,47 @@ def test_objects_die():
     assert r() is None and y.item() == 2
 
 
+@pytest.mark.filterwarnings("ignore:nanobind:RuntimeWarning")
+def test_objects_without_a_value():
+    x, y = mx.array.__new__(mx.array), mx.array([1])
+    for f in (
+        repr,
+        bool,
+        int,
+        len,
+        list,
+        hash,
+        operator.neg,
+        memoryview,
+        mx.exp,
+        mx.eval,
+        operator.itemgetter(0),
+        lambda a: a + a,
+        lambda a: a + y,
+        lambda a: y + a,
+        lambda a: operator.iadd(a, 1),
+        lambda a: operator.setitem(a, 0, 1),
+        lambda a: a.shape,
+        lambda a: mx.array([a]),
+        pickle.dumps,
+    ):
+        try:
+            f(x)
+        except (TypeError, ValueError, BufferError, RuntimeError):
+            pass
+    assert y.tolist() == [1]
+
+
+def test_subclasses():
+    class Named(mx.array):
+        name = "n"
+
+    x = Named([1.0, 2.0])
+    assert x.name == "n" and (x + 1).tolist() == [2, 3] and type(x + 1) is mx.array
+    x += 1
+    assert type(x) is Named and mx.grad(lambda a: a.sum())(x).tolist() == [1, 1]
+
+
 def test_hash_is_identity():
     x, y = mx.array([1]), mx.array([1])
     assert {x: 1, y: 2}[x] == 1 and hash(x) == hash(x)

@@ -155,6 +155,20 @@ def test_lists_of_arrays():
     assert y.item() == 7
 
 
+def test_lists_that_change_while_they_are_read():
+    class Clears:
+        def __init__(self, target):
+            self.target = target
+
+        def __mlx_array__(self):
+            self.target.clear()
+            return mx.array(1)
+
+    items = [mx.array(1)]
+    items += [Clears(items), 2, 3, 4]
+    assert mx.array(items).shape == (2,)
+
+
 def test_arrays():
     a = mx.array([1.5, 2.5])
     b = mx.array(a, mx.int32)

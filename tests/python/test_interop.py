@@ -226,6 +226,20 @@ def test_asarray():
         mx.asarray(None)
 
 
+def test_shared_memory_is_exported_read_only():
+    shared = mx.asarray(b"abc")
+    assert memoryview(shared).readonly and not np.asarray(shared).flags.writeable
+    assert not np.from_dlpack(shared).flags.writeable
+    copied = mx.from_dlpack(shared.__dlpack__())
+    np.asarray(copied)
+    for x in (shared, shared[1:]):
+        with pytest.raises((ValueError, BufferError)):
+            np.asarray(x)[0] = 1
+    changed = shared + 1
+    np.asarray(changed)[0] = 0
+    assert shared.tolist() == [97, 98, 99]
+
+
 def test_shared_memory_is_kept_and_never_written():
     frozen = np.ones(1000, np.float32)
     frozen.flags.writeable = False

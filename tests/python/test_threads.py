@@ -197,6 +197,19 @@ def test_ctrl_c_stops_an_evaluation():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_stops_waiting_for_a_stream():
+    _, y = slow_graph()
+    mx.async_eval(y)
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        y[0].item()
+    timer.join()
+    z = y[0] * 0.0  # the work itself goes on
+    assert z.item() == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_exception_of_a_signal_handler_comes_through():
     class Alarm(Exception):
         pass
