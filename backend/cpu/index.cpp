@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t index_run = 1024;         // indices resolved at a time
 constexpr int64_t unit_elements = 1 << 15;  // elements worth another thread
 constexpr int64_t column_width = 64;        // least columns of a row that a thread takes
-constexpr int64_t range_parts = 16;         // destination ranges with an owner each
+constexpr int64_t max_parts = 16;           // most threads that share destinations
 
 enum class Outside { clamp, drop };  // drop: the resolved index is -1
 
@@ -216,27 +216,45 @@ struct ScatterJob {
   // columns [c0, c1) of the runs.
   template <ScatterMode mode>
   void run(int64_t o0, int64_t o1, int64_t low, int64_t high, int64_t c0, int64_t c1) const {
-    int64_t at[index_run];
+    int64_t at[index_run], from[index_run];
     int64_t n = positions.size(), inner = frame.inner_size();
     for (int64_t first = 0; first < n; first += index_run) {
       int64_t count = std::min(index_run, n - first);
       positions.read(first, count, at);
+      int64_t kept = 0;  // without branches: which positions are wanted may well be random
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t position = at[i];
+        at[kept] = position;
+        from[kept] = first + i;
+        kept += position >= low && position < high;
+      }
       Odometer o(frame.outer, 0);
       o.seek(o0);
       for (int64_t k = o0; k < o1; ++k, o.next()) {
-        for (int64_t i = 0; i < count; ++i) {
-          if (at[i] < low || at[i] >= high) {
-            continue;
-          }
-          A* row = out + o.offset(0) + at[i];
-          const T* update = updates + (k * n + first + i) * inner;
-          for (int64_t run : frame.runs) {
-            for (int64_t j = c0; j < c1; ++j) {
-              apply<mode>(row[run + j * frame.run_stride], update[j]);
-            }
-            update += frame.run_length;
-          }
+        apply_kept<mode>(out + o.offset(0), updates + k * n * inner, at, from, kept, c0, c1);
+      }
+    }
+  }
+
+  template <ScatterMode mode>
+  void apply_kept(A* to, const T* source, const int64_t* at, const int64_t* from, int64_t kept,
+                  int64_t c0, int64_t c1) const {
+    int64_t inner = frame.inner_size();
+    if (inner == 1) {
+      A* element = to + frame.runs[0];
+      for (int64_t i = 0; i < kept; ++i) {
+        apply<mode>(element[at[i]], source[from[i]]);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < kept; ++i) {
+      const T* update = source + from[i] * inner;
+      for (int64_t run : frame.runs) {
+        A* row = to + at[i] + run;
+        for (int64_t j = c0; j < c1; ++j) {
+          apply<mode>(row[j * frame.run_stride], update[j]);
         }
+        update += frame.run_length;
       }
     }
   }
@@ -245,10 +263,13 @@ struct ScatterJob {
   template <ScatterMode mode>
   void run_parallel() const {
     int64_t rows = outer(), length = frame.run_length;
-    int64_t work = rows * positions.size() * frame.inner_size();
-    if (work < unit_elements) {
+    int64_t inner = frame.inner_size(), work = rows * positions.size() * inner;
+    int64_t parts = std::min<int64_t>(cpu::thread_count(), max_parts);
+    // Every owner of a range reads all indices: that has to cost less than what it saves.
+    bool ranges_pay = inner >= 8 || parts >= 4;
+    if (work < unit_elements || (rows == 1 && !ranges_pay)) {
       run<mode>(0, rows, 0, INT64_MAX, 0, length);
-    } else if (rows >= range_parts) {
+    } else if (rows >= max_parts) {
       int64_t grain = std::max<int64_t>(1, rows * unit_elements / work);
       cpu::parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
         run<mode>(begin, end, 0, INT64_MAX, 0, length);
@@ -258,13 +279,13 @@ struct ScatterJob {
         run<mode>(0, rows, 0, INT64_MAX, begin, end);
       });
     } else {
-      cpu::parallel_for(range_parts, 1, [&](int64_t begin, int64_t end) {
+      cpu::parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+        auto bound = [&](int64_t part) { return int64_t(__int128(span) * part / parts); };
         run<mode>(0, rows, bound(begin), bound(end), 0, length);
       });
     }
   }
   int64_t span = 0;  // offsets of positions are below it
-  int64_t bound(int64_t part) const { return int64_t(__int128(span) * part / range_parts); }
 };
 
 void copy_base(const Operand& base, const Operand& out) {
