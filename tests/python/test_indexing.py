@@ -292,6 +292,7 @@ def test_empty():
     assert a.tolist() == [1, 1, 1]
 
 
+@pytest.mark.skipif(bool(os.environ.get("MLX_CHECK")), reason="checked runs refuse these indices")
 def test_index_arrays_out_of_bounds():
     a = mx.arange(4)
     index = mx.array([4, -5, 100, -100, 2**31 - 1, -(2**31)])
