@@ -22,7 +22,7 @@ struct Json {
   std::vector<Json> list;
   Members members;  // of an object, in order of appearance
 
-  const Json* find(std::string_view key) const;  // null: not there
+  MLX_API const Json* find(std::string_view key) const;  // null: not there
 };
 
 // RuntimeError, naming `source`, unless `text` is one valid JSON value.
