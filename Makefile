@@ -55,7 +55,7 @@ build_env := .venv/stamp-build-system+build$(ccache)
 # ---- building ---------------------------------------------------------------------------------
 
 $(BUILD)/build.ninja: | $(build_env)
-	@echo "configuring $(BUILD)"
+	@echo "configuring $(BUILD)"; mkdir -p build
 	@cmake --preset $(PRESET) -DPython_EXECUTABLE=$(CURDIR)/$(venv) $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 	@grep -h -A2 'CMake Warning' $(BUILD).log || true
 
@@ -92,7 +92,7 @@ test-python: build .venv/stamp-test
 
 .PHONY: smoke
 smoke: build .venv/stamp-test ## A few seconds of tests, for the commit hook
-	@$(run) -m pytest -q -p no:cacheprovider -k smoke $(ARGS)
+	@$(run) -m pytest -q -p no:cacheprovider tests/python/test_smoke.py $(ARGS)
 
 .PHONY: test-structure
 test-structure: .venv/bin/python
@@ -125,17 +125,18 @@ export ASAN_OPTIONS ?= detect_leaks=0:abort_on_error=1:allocator_may_return_null
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS ?= halt_on_error=1:suppressions=$(CURDIR)/tests/tsan.supp
 
+SANITIZED ?= tests/python/test_smoke.py
+
 .PHONY: sanitized-cpp
 sanitized-cpp: build
 	@if [ -e $(BUILD)/mlx_tests ]; then ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure | tail -n 40; \
 	else echo "SKIPPED: C++ tests, doctest was not found"; fi
 
 # Python itself is not instrumented: the run-times have to be there before it starts.
-smoke := tests/python -m "not slow" -k smoke
 .PHONY: sanitized-python
 sanitized-python: build .venv/stamp-test
 	@export LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"; \
-	PYTHONPATH=$(CURDIR)/$(BUILD)/python $(venv) -m pytest -q -p no:cacheprovider $(smoke)
+	PYTHONPATH=$(CURDIR)/$(BUILD)/python $(venv) -m pytest -q -p no:cacheprovider $(SANITIZED)
 
 # ---- running ----------------------------------------------------------------------------------
 
