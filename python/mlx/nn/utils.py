@@ -55,7 +55,7 @@ def value_and_grad(model: Module, fn: Callable) -> Callable:
         >>> sorted(grads)
         ['bias', 'weight']
     """
-    value_and_grad_fn = mx.value_and_grad(_with_parameters(model, fn))
+    value_and_grad_fn: Any = mx.value_and_grad(_with_parameters(model, fn))
 
     @wraps(fn)
     def wrapped(*args: Any, **kwargs: Any) -> tuple[Any, dict]:
