@@ -1,4 +1,5 @@
-// Symbol visibility: MLX_API is public and installed, MLX_INTERNAL is for plugins, bindings and tests.
+// Symbol visibility: MLX_API is public and installed, MLX_INTERNAL is for plugins, bindings and
+// tests.
 #pragma once
 
 #define MLX_API __attribute__((visibility("default")))

@@ -30,16 +30,17 @@ struct IntegerTypes {
   static constexpr const char* text = "an integer dtype";
 };
 
-// Calls f.template operator()<T>() with the C++ type of `t`; types outside the set are never instantiated.
+// Calls f.template operator()<T>() with the C++ type of `t`; types outside the set are never
+// instantiated.
 template <typename Set, typename F>
 decltype(auto) dispatch(Set, Dtype t, std::string_view op, F&& f) {
   switch (t.id) {
-#define DTYPE(Name, constant, text, Type, ...)            \
-  case Dtype::Id::Name:                                   \
-    if constexpr (Set::has(constant)) {                   \
+#define DTYPE(Name, constant, text, Type, ...)               \
+  case Dtype::Id::Name:                                      \
+    if constexpr (Set::has(constant)) {                      \
       return std::forward<F>(f).template operator()<Type>(); \
-    } else {                                              \
-      break;                                              \
+    } else {                                                 \
+      break;                                                 \
     }
 #include "mlx/dtypes.def"
 #undef DTYPE

@@ -1,4 +1,5 @@
-// fail<Error>("[op] …{}…", …): the one way to refuse something, and the exception classes it throws.
+// fail<Error>("[op] …{}…", …): the one way to refuse something, and the exception classes it
+// throws.
 #pragma once
 
 #include <cstdint>
@@ -93,8 +94,8 @@ template <typename E, typename... Args>
 #ifdef NDEBUG
 #define MLX_ASSERT(condition) ((void)0)
 #else
-#define MLX_ASSERT(condition)                                                    \
-  ((condition) ? (void)0                                                         \
-               : ::mlx::core::fail<::mlx::core::RuntimeError>(                   \
-                     "internal fault: {} ({}:{})", #condition, __FILE__, __LINE__))
+#define MLX_ASSERT(condition)                                                               \
+  ((condition) ? (void)0                                                                    \
+               : ::mlx::core::fail<::mlx::core::RuntimeError>("internal fault: {} ({}:{})", \
+                                                              #condition, __FILE__, __LINE__))
 #endif

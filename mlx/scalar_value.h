@@ -12,8 +12,7 @@
 namespace mlx::core {
 
 template <typename T>
-inline constexpr bool is_half_type =
-    std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>;
+inline constexpr bool is_half_type = std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>;
 
 // Element types that have no arithmetic of their own go through float.
 template <typename T>

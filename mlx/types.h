@@ -1,5 +1,6 @@
-// Element types that have no portable built-in form: float16, bfloat16, complex64, as plain structs.
-// C++14 subset, no host-only headers: host compilers, nvcc, NVRTC and Metal read this text.
+// Element types that have no portable built-in form: float16, bfloat16, complex64, as plain
+// structs. C++14 subset, no host-only headers: host compilers, nvcc, NVRTC and Metal read this
+// text.
 #pragma once
 
 #if !defined(MLX_TYPES_NO_STDINT)

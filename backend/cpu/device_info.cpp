@@ -1,9 +1,9 @@
 // Name and architecture of the machine's processor.
+#include "backend/cpu/device_info.h"
+
 #include <cstdio>
 #include <cstring>
 #include <string>
-
-#include "backend/cpu/device_info.h"
 
 namespace mlx::core::cpu {
 

@@ -49,8 +49,8 @@ struct Step {
   TileFn fn;
   int sources[3];
   int arity;
-  int slot;     // tile it writes, -1: straight into an output
-  int output;   // output it also is, -1: none
+  int slot;    // tile it writes, -1: straight into an output
+  int output;  // output it also is, -1: none
   int64_t itemsize;
 };
 
@@ -148,8 +148,8 @@ void Program::add_inputs(Inputs in) {
   bool all_flat = true;
   for (const Operand& o : in) {
     bool flat = o.size == size_ && o.row_contiguous;
-    Source s{flat ? Source::Kind::flat : Source::Kind::strided, o.ptr<const char>(),
-             o.dtype.size(), 0, int(strides.size())};
+    Source s{flat ? Source::Kind::flat : Source::Kind::strided, o.ptr<const char>(), o.dtype.size(),
+             0, int(strides.size())};
     if (!flat && o.size == 1) {
       s.kind = Source::Kind::scalar;
     } else if (!flat) {
@@ -175,7 +175,8 @@ void Program::add_inputs(Inputs in) {
   }
 }
 
-// Tiles are reused once their last reader has run. Inputs come first, scalars keep theirs throughout.
+// Tiles are reused once their last reader has run. Inputs come first, scalars keep theirs
+// throughout.
 void Program::assign_slots(std::span<const TapeStep> steps, std::span<const int16_t> results) {
   int inputs = int(sources_.size());
   int values = inputs + int(steps.size());
@@ -203,7 +204,8 @@ void Program::assign_slots(std::span<const TapeStep> steps, std::span<const int1
     for (int k = 0; k < step.arity; ++k) {
       int v = step.sources[k];
       bool first = std::find(step.sources, step.sources + k, v) == step.sources + k;
-      if (first && v >= inputs && last_use[size_t(v)] == i && steps_[size_t(v - inputs)].slot >= 0) {
+      if (first && v >= inputs && last_use[size_t(v)] == i &&
+          steps_[size_t(v - inputs)].slot >= 0) {
         free_slots.push_back(steps_[size_t(v - inputs)].slot);
       }
     }

@@ -53,9 +53,7 @@ bool ProfiledRange::enabled() {
   return on;
 }
 
-int64_t ProfiledRange::now() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+int64_t ProfiledRange::now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 void ProfiledRange::report() const {
   int64_t end = now();
@@ -66,8 +64,7 @@ void ProfiledRange::report() const {
   std::string name(task_.primitive->name());
   if (env().debug > 0) {
     std::string detail = env().debug > 1 ? " {" + task_.primitive->describe() + "}" : "";
-    std::fprintf(stderr, "mlx cpu %-14s %10.1f us %7.2f GB/s  %s -> %s%s\n",
-                 name.c_str(), us,
+    std::fprintf(stderr, "mlx cpu %-14s %10.1f us %7.2f GB/s  %s -> %s%s\n", name.c_str(), us,
                  us > 0 ? double(bytes) / us / 1e3 : 0.0, shapes(task_.inputs).c_str(),
                  shapes(task_.outputs).c_str(), detail.c_str());
   }

@@ -31,7 +31,8 @@ MLX_INTERNAL int thread_count();
 // Runs f(begin, end) over [0, n) in pieces that are multiples of `grain` (but the last). Pieces may
 // run on any thread, in any order; an exception of one is rethrown after all have ended. Small work
 // (n ≤ grain), nested calls and calls while the pool is taken run on the calling thread.
-// A result that depends on where pieces begin must fix its own chunks: n = number of chunks, grain 1.
+// A result that depends on where pieces begin must fix its own chunks: n = number of chunks,
+// grain 1.
 MLX_INTERNAL void parallel_for(int64_t n, int64_t grain, RangeFn f);
 
 // Finishes and drops the workers, which come back at the next use; around fork().

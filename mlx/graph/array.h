@@ -30,7 +30,8 @@ class MLX_API array {
   // A 0-d array; the value is kept in the node, no memory is allocated.
   template <typename T>
     requires std::is_arithmetic_v<T>
-  explicit array(T value, Dtype dtype = dtype_for<T>()) : array(scalar_tag{}, double(value), dtype) {}
+  explicit array(T value, Dtype dtype = dtype_for<T>())
+      : array(scalar_tag{}, double(value), dtype) {}
   explicit array(complex64_t value);
   // 64-bit integers keep all their bits.
   static array from_int(int64_t value, Dtype dtype);

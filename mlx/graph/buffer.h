@@ -48,7 +48,7 @@ class MLX_INTERNAL Buffer {
   void* host() const { return memory_.host; }
   void* device() const { return memory_.device; }
   size_t capacity() const { return memory_.size; }
-  size_t size() const { return size_; }  // bytes asked for; the capacity may be larger
+  size_t size() const { return size_; }          // bytes asked for; the capacity may be larger
   Backend* backend() const { return backend_; }  // null: imported
 
   // While exported (DLPack, buffer protocol) a buffer is neither moved nor donated.

@@ -329,8 +329,7 @@ bool Evaluation::try_donate(Work& work, Node& out, size_t bytes) {
       continue;
     }
     auto same = [&](const array& x) { return x.node() == &in; };
-    auto uses = std::count_if(work.inputs.begin(), work.inputs.end(), same) +
-                work.hidden_uses(&in);
+    auto uses = std::count_if(work.inputs.begin(), work.inputs.end(), same) + work.hidden_uses(&in);
     if (int64_t(in.refs.load(std::memory_order_acquire)) != uses || in.offset != 0 ||
         !in.buffer->donatable() || in.buffer->capacity() < bytes ||
         in.buffer->capacity() > 2 * bytes + 4096 ||

@@ -1,6 +1,7 @@
 // Groups neighbouring elementwise nodes into tapes. A node joins the group of its readers if all of
-// them are in that one group and have its shape; what is also held elsewhere becomes an extra output.
-// Every step rounds to its node's dtype, so a group computes bit for bit what its nodes would.
+// them are in that one group and have its shape; what is also held elsewhere becomes an extra
+// output. Every step rounds to its node's dtype, so a group computes bit for bit what its nodes
+// would.
 #include "mlx/graph/fuse.h"
 
 #include <algorithm>
@@ -23,11 +24,11 @@ struct Member {
   int32_t edges = 0;       // reads by nodes of the tape
   int32_t edges_seen = 0;  // of those, by members of `candidate`
   int32_t candidate = -1;
-  bool mixed = false;      // readers in different groups or outside any
+  bool mixed = false;  // readers in different groups or outside any
 };
 
 struct GroupInfo {
-  std::vector<int32_t> members;        // tape positions, descending; the root is the first
+  std::vector<int32_t> members;            // tape positions, descending; the root is the first
   SmallVector<Node*, max_inputs> outside;  // distinct operands that are not members
   size_t extra_outputs = 0;
 };
@@ -100,7 +101,8 @@ class Fuser {
       mark_readers_outside(n);
       return;
     }
-    bool joins = !m.mixed && m.candidate >= 0 && m.edges_seen == m.edges && can_join(i, m.candidate);
+    bool joins =
+        !m.mixed && m.candidate >= 0 && m.edges_seen == m.edges && can_join(i, m.candidate);
     if (joins) {
       m.group = m.candidate;
     } else {
@@ -226,9 +228,9 @@ Work Fuser::fused_work(GroupInfo& g) {
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       int inside = member_index(n.inputs[k]);
       auto same = [&](const array& y) { return y.same_node(n.inputs[k]); };
-      step.source[k] = int16_t(
-          inside >= 0 ? int(w.inputs.size()) + inside
-                      : std::find_if(w.inputs.begin(), w.inputs.end(), same) - w.inputs.begin());
+      step.source[k] = int16_t(inside >= 0 ? int(w.inputs.size()) + inside
+                                           : std::find_if(w.inputs.begin(), w.inputs.end(), same) -
+                                                 w.inputs.begin());
     }
     steps.push_back(step);
   }

@@ -36,23 +36,23 @@ struct Node {
   std::atomic<uint32_t> refs{1};
   std::atomic<NodeState> state{NodeState::built};
   Dtype dtype;
-  uint8_t tracer = 0;        // level of a transform's trace: keeps its inputs after evaluation
+  uint8_t tracer = 0;  // level of a transform's trace: keeps its inputs after evaluation
   bool row_contiguous = true;
-  bool has_scalar = false;   // the value is `scalar`, there is no buffer
+  bool has_scalar = false;  // the value is `scalar`, there is no buffer
   uint16_t output_index = 0;
-  uint32_t position = 0;     // place in the tape of the eval that claimed the node
+  uint32_t position = 0;  // place in the tape of the eval that claimed the node
   Stream stream;
-  uint64_t sequence = 0;     // position on the stream once claimed
+  uint64_t sequence = 0;  // position on the stream once claimed
   int64_t size = 0;
-  int64_t offset = 0;        // bytes from the buffer's start to the first element
+  int64_t offset = 0;  // bytes from the buffer's start to the first element
   Shape shape;
   Strides strides;           // valid from encoded on
   Ref<Primitive> primitive;  // null for leaves
   SmallVector<array, 3> inputs;
-  Ref<Group> group;          // multi-output primitives only
+  Ref<Group> group;  // multi-output primitives only
   Ref<Buffer> buffer;
   alignas(8) unsigned char scalar[8] = {};
-  Node* next = nullptr;      // links dying nodes and the free list
+  Node* next = nullptr;  // links dying nodes and the free list
 
   Node(Shape s, Dtype t);
   ~Node();

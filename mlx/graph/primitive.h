@@ -50,8 +50,8 @@ class Encoder;  // the stream's services for an evaluator; each backend defines 
 
 // How the outputs of a primitive come to their memory.
 enum class Placement : uint8_t {
-  fresh,   // new row-major memory, or that of an input the primitive lets itself overwrite
-  view,    // the first input's memory under another layout, if view() agrees; else fresh
+  fresh,  // new row-major memory, or that of an input the primitive lets itself overwrite
+  view,   // the first input's memory under another layout, if view() agrees; else fresh
 };
 
 struct Rule;  // (values, axes) pairs of vmap
@@ -99,8 +99,7 @@ class MLX_API Primitive {
   virtual Placement placement() const { return Placement::fresh; }
   // For Placement::view: the layout of the output over the input's memory. False: it has to be
   // computed. `offset` (elements, relative to the input's first) may be set; default 0.
-  virtual bool view(const Operand& input, ShapeView shape, Strides& strides,
-                    int64_t& offset) const;
+  virtual bool view(const Operand& input, ShapeView shape, Strides& strides, int64_t& offset) const;
   // Bit k: output 0 may be written over input k (same item size, both row-contiguous).
   virtual uint32_t overwritable() const { return 0; }
 
@@ -124,8 +123,7 @@ class PrimitiveOf : public Primitive {
   static constexpr PrimitiveId static_id = Id;
   PrimitiveId id() const final { return Id; }
   bool equivalent(const Primitive& other) const final {
-    return other.id() == Id &&
-           static_cast<const P*>(this)->same(static_cast<const P&>(other));
+    return other.id() == Id && static_cast<const P*>(this)->same(static_cast<const P&>(other));
   }
 };
 

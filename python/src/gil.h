@@ -6,8 +6,8 @@
 namespace mlx::core {
 
 // A thread that asks for the GIL of an ending interpreter is killed where it stands, which no C++
-// frame survives. So from finish_all_work() on nobody gives the GIL away any more; it waits for those
-// who did, and for what is queued.
+// frame survives. So from finish_all_work() on nobody gives the GIL away any more; it waits for
+// those who did, and for what is queued.
 class GilRelease {
  public:
   GilRelease() noexcept;

@@ -1,6 +1,4 @@
 // Evaluation: order, fusion, donation, failures, threads and depth of graphs.
-#include "mlx/graph/array.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "mlx/backend.h"
 #include "mlx/env.h"
+#include "mlx/graph/array.h"
 #include "mlx/graph/node.h"
 #include "mlx/graph/scheduler.h"
 #include "mlx/ops/elementwise/elementwise.h"

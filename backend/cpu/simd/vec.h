@@ -106,9 +106,10 @@ MLX_SIMD_FN void join(F even, F odd, F& a, F& b) {
 
 MLX_SIMD_FN F sqrt(F x) { return (F)_mm_sqrt_ps((__m128)x); }
 
-// A fused multiply-add without the instruction: the product is exact in double, and the sum rounds a second time to float.
-// Twice is wrong only where the first rounding lands on the middle of two floats, or the float is subnormal. There the
-// sum is rounded to odd (last bit set when digits were lost), which makes the second rounding the only one.
+// A fused multiply-add without the instruction: the product is exact in double, and the sum rounds
+// a second time to float. Twice is wrong only where the first rounding lands on the middle of two
+// floats, or the float is subnormal. There the sum is rounded to odd (last bit set when digits were
+// lost), which makes the second rounding the only one.
 MLX_SIMD_FN __m128d sum_to_odd(__m128d p, __m128d d) {
   __m128d s = _mm_add_pd(p, d), t = _mm_sub_pd(s, p);
   __m128d lost = _mm_add_pd(_mm_sub_pd(p, _mm_sub_pd(s, t)), _mm_sub_pd(d, t));

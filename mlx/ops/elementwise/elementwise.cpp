@@ -160,9 +160,9 @@ std::vector<Shape> Elementwise::output_shapes(const std::vector<array>& inputs) 
 // The public functions, one a row.
 #define MLX_EW_FUNCTION_1(Name, fn) \
   array fn(const array& a, StreamOrDevice s) { return elementwise(EwOp::Name, {a}, s); }
-#define MLX_EW_FUNCTION_2(Name, fn)                             \
-  array fn(const array& a, const array& b, StreamOrDevice s) {  \
-    return elementwise(EwOp::Name, {a, b}, s);                  \
+#define MLX_EW_FUNCTION_2(Name, fn)                            \
+  array fn(const array& a, const array& b, StreamOrDevice s) { \
+    return elementwise(EwOp::Name, {a, b}, s);                 \
   }
 #define MLX_EW_BINDING_method(Name, fn, arity) MLX_EW_FUNCTION_##arity(Name, fn)
 #define MLX_EW_BINDING_function(Name, fn, arity) MLX_EW_FUNCTION_##arity(Name, fn)

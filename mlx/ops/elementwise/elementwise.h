@@ -67,7 +67,8 @@ inline array elementwise(EwOp op, std::initializer_list<array> operands, StreamO
 
 // The public functions, one a row: exp(a), add(a, b) …
 #define MLX_EW_FUNCTION_1(fn) MLX_API array fn(const array& a, StreamOrDevice s = {});
-#define MLX_EW_FUNCTION_2(fn) MLX_API array fn(const array& a, const array& b, StreamOrDevice s = {});
+#define MLX_EW_FUNCTION_2(fn) \
+  MLX_API array fn(const array& a, const array& b, StreamOrDevice s = {});
 #define MLX_EW_FUNCTION_3(fn) \
   MLX_API array fn(const array& a, const array& b, const array& c, StreamOrDevice s = {});
 #define MLX_EW_BINDING_method(fn, arity) MLX_EW_FUNCTION_##arity(fn)

@@ -1,5 +1,5 @@
-// Partial derivatives of the elementwise rows: ∂y/∂x[k], one function a row. The rules that use them
-// are in elementwise_grad.cpp. A row whose derivative is zero almost everywhere returns none.
+// Partial derivatives of the elementwise rows: ∂y/∂x[k], one function a row. The rules that use
+// them are in elementwise_grad.cpp. A row whose derivative is zero almost everywhere returns none.
 #pragma once
 
 #include <cmath>
@@ -45,15 +45,11 @@ inline Result Tan(Args x, const array& y, int) { return add(one(x[0]), square(y)
 inline Result Sinh(Args x, const array&, int) { return cosh(x[0]); }
 inline Result Cosh(Args x, const array&, int) { return sinh(x[0]); }
 inline Result Tanh(Args x, const array& y, int) { return subtract(one(x[0]), square(y)); }
-inline Result ArcSin(Args x, const array&, int) {
-  return rsqrt(subtract(one(x[0]), square(x[0])));
-}
+inline Result ArcSin(Args x, const array&, int) { return rsqrt(subtract(one(x[0]), square(x[0]))); }
 inline Result ArcCos(Args x, const array&, int) {
   return negative(rsqrt(subtract(one(x[0]), square(x[0]))));
 }
-inline Result ArcTan(Args x, const array&, int) {
-  return reciprocal(add(one(x[0]), square(x[0])));
-}
+inline Result ArcTan(Args x, const array&, int) { return reciprocal(add(one(x[0]), square(x[0]))); }
 inline Result ArcSinh(Args x, const array&, int) { return rsqrt(add(square(x[0]), one(x[0]))); }
 // Two roots, so that the branch cut of complex arguments is that of arccosh.
 inline Result ArcCosh(Args x, const array&, int) {
@@ -67,9 +63,7 @@ inline Result Rsqrt(Args x, const array& y, int) {
   return multiply(like(-0.5, x[0]), divide(y, x[0]));
 }
 inline Result Reciprocal(Args, const array& y, int) { return negative(square(y)); }
-inline Result Sigmoid(Args x, const array& y, int) {
-  return multiply(y, subtract(one(x[0]), y));
-}
+inline Result Sigmoid(Args x, const array& y, int) { return multiply(y, subtract(one(x[0]), y)); }
 inline Result Erf(Args x, const array&, int) {
   return multiply(like(M_2_SQRTPI, x[0]), exp(negative(square(x[0]))));
 }
