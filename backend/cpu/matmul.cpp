@@ -1,8 +1,8 @@
 // Matrix products by BLAS on tiles of the output, shared out to our pool. Tiles depend on the shape
 // alone, so results do not depend on the number of threads. Operands whose dtype or strides BLAS
 // cannot take are converted block by block; half types meet in float32 and are rounded once. A
-// batch whose matrices continue each other is one product; a single row or column goes through
-// gemv.
+// batch whose matrices continue each other is one product, and a long sum for a small output is
+// cut. A matrix and a vector go through gemv, or through kernels of our own for half types.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,6 +22,9 @@ constexpr int64_t int_max = std::numeric_limits<int>::max();
 constexpr int64_t block_k = 512;               // of operands that are converted
 constexpr int64_t whole_k = int64_t(1) << 30;  // of operands that are not
 constexpr double piece_work = 1e6;  // multiplications worth a hand-over to another thread
+
+constexpr int64_t shortest_part = 4096;  // of a sum that is cut
+constexpr int64_t most_parts = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -171,6 +174,15 @@ void scale(C* x, int64_t n, float factor) {
     } else {
       x[i] = factor == 0.0f ? C(0) : x[i] * C(factor);
     }
+  }
+}
+
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, complex64_t>) {
+    return {a.re + b.re, a.im + b.im};
+  } else {
+    return a + b;
   }
 }
 
@@ -441,22 +453,81 @@ Product make_product(const Operand& a, const Operand& b, const Operand* c, const
   return p;
 }
 
-void run(const Product& p, std::string_view op) {
-  dispatch(InexactTypes{}, p.dtype, op, [&]<typename T>() {
-    if (!try_matrix_vector<T>(p)) {
-      Gemm<T, std::conditional_t<is_half_type<T>, float, T>>(p).run();
+template <typename T>
+void run_whole(const Product& p) {
+  if (!try_matrix_vector<T>(p)) {
+    Gemm<T, std::conditional_t<is_half_type<T>, float, T>>(p).run();
+  }
+}
+
+// How many parts a long sum is cut into, when the output alone gives too little to share out.
+int64_t sum_parts(const Product& p) {
+  double work = double(p.m()) * double(p.n()) * double(p.k());
+  if (p.batch.size != 1 || p.k() < 2 * shortest_part || work < piece_work / 2) {
+    return 1;
+  }
+  int64_t tiles = choose_tiling(p.m(), p.n(), p.k(), 1).count();
+  int64_t parts = std::min(most_parts / tiles, p.k() / shortest_part);
+  return p.m() * p.n() * parts > (int64_t(1) << 22) ? 1 : parts;
+}
+
+// The products of the parts as one batch, what is left over of the sum, and their total.
+template <typename T>
+void run_in_parts(const Product& p, int64_t parts, Encoder& e) {
+  int64_t length = p.k() / parts, rest = p.k() % parts, size = p.m() * p.n();
+  Scratch scratch = e.scratch(size_t((parts + 1) * size) * sizeof(T));
+  T* sums = scratch.as<T>();
+  Product part = p;
+  part.c = {};
+  part.beta = 0;
+  part.out = reinterpret_cast<char*>(sums);
+  part.a.columns = part.b.rows = length;
+  const Strides steps[] = {{length * p.a.column_stride}, {length * p.b.row_stride}, {0}, {size}};
+  part.batch = plan(Shape{parts}, steps);
+  run_whole<T>(part);
+  part.a.columns = part.b.rows = rest;
+  part.a.data += parts * length * p.a.column_stride * int64_t(sizeof(T));
+  part.b.data += parts * length * p.b.row_stride * int64_t(sizeof(T));
+  part.out += parts * size * int64_t(sizeof(T));
+  part.batch = p.batch;
+  run_whole<T>(part);
+  T* out = reinterpret_cast<T*>(p.out);
+  const T* c = reinterpret_cast<const T*>(p.c.data);
+  cpu::parallel_for(size, 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T total = sums[i];
+      for (int64_t k = 1; k <= parts; ++k) {
+        total = sum_of(total, sums[k * size + i]);
+      }
+      if (p.beta != 0.0f) {
+        T addend = c[i / p.n() * p.c.row_stride + i % p.n() * p.c.column_stride];
+        scale(&addend, 1, p.beta);
+        total = sum_of(total, addend);
+      }
+      out[i] = total;
     }
+  });
+}
+
+void run(const Product& p, std::string_view op, Encoder& e) {
+  dispatch(InexactTypes{}, p.dtype, op, [&]<typename T>() {
+    if constexpr (!is_half_type<T>) {
+      if (int64_t parts = sum_parts(p); parts > 1) {
+        return run_in_parts<T>(p, parts, e);
+      }
+    }
+    run_whole<T>(p);
   });
 }
 
 }  // namespace
 
-void eval_cpu(const Matmul&, Inputs in, Outputs out, Encoder&) {
-  run(make_product(in[0], in[1], nullptr, out[0], 1.0f, 0.0f), "matmul");
+void eval_cpu(const Matmul&, Inputs in, Outputs out, Encoder& e) {
+  run(make_product(in[0], in[1], nullptr, out[0], 1.0f, 0.0f), "matmul", e);
 }
 
-void eval_cpu(const AddMM& p, Inputs in, Outputs out, Encoder&) {
-  run(make_product(in[1], in[2], &in[0], out[0], p.alpha, p.beta), "addmm");
+void eval_cpu(const AddMM& p, Inputs in, Outputs out, Encoder& e) {
+  run(make_product(in[1], in[2], &in[0], out[0], p.alpha, p.beta), "addmm", e);
 }
 
 }  // namespace mlx::core
