@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -60,17 +61,46 @@ int group_quota() {
   return least;
 }
 
+#if defined(__linux__)
+// A set of processors, which may be larger than the fixed type holds.
+class ProcessorSet {
+ public:
+  // Those the calling thread may use.
+  static ProcessorSet allowed() {
+    for (int capacity = 1024; capacity <= (1 << 20); capacity *= 2) {
+      ProcessorSet set(capacity);
+      if (sched_getaffinity(0, set.bytes(), set.set_) == 0) {
+        return set;
+      }
+    }
+    return ProcessorSet(1024);
+  }
+
+  explicit ProcessorSet(int capacity) : capacity_(capacity), set_(CPU_ALLOC(capacity)) {
+    CPU_ZERO_S(bytes(), set_);
+  }
+  ProcessorSet(ProcessorSet&& o) noexcept
+      : capacity_(o.capacity_), set_(std::exchange(o.set_, nullptr)) {}
+  ~ProcessorSet() { CPU_FREE(set_); }
+
+  int capacity() const { return capacity_; }
+  int count() const { return CPU_COUNT_S(bytes(), set_); }
+  bool has(int processor) const { return CPU_ISSET_S(processor, bytes(), set_); }
+  void add(int processor) { CPU_SET_S(processor, bytes(), set_); }
+  void apply() const { sched_setaffinity(0, bytes(), set_); }
+
+ private:
+  size_t bytes() const { return CPU_ALLOC_SIZE(capacity_); }
+
+  int capacity_;
+  cpu_set_t* set_;
+};
+#endif
+
 int affinity() {
 #if defined(__linux__)
-  // The mask may be larger than the fixed type holds.
-  for (int processors = 1024; processors <= (1 << 20); processors *= 2) {
-    cpu_set_t* set = CPU_ALLOC(processors);
-    size_t bytes = CPU_ALLOC_SIZE(processors);
-    int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (count > 0) {
-      return count;
-    }
+  if (int count = ProcessorSet::allowed().count(); count > 0) {
+    return count;
   }
 #endif
   return std::max(1, int(std::thread::hardware_concurrency()));
@@ -81,6 +111,32 @@ int affinity() {
 int quota_of(const char* cpu_max) {
   double quota = 0, period = 0;
   return std::sscanf(cpu_max, "%lf %lf", &quota, &period) == 2 ? rounded_up(quota, period) : 0;
+}
+
+void spread_thread(int from, int steps) {
+#if defined(__linux__)
+  ProcessorSet allowed = ProcessorSet::allowed(), one(allowed.capacity());
+  int count = allowed.count(), processor = from;
+  for (steps %= std::max(count, 1); steps > 0;) {
+    processor = (processor + 1) % allowed.capacity();
+    steps -= allowed.has(processor);
+  }
+  if (count > 1 && processor != from) {
+    one.add(processor);
+    one.apply();
+    allowed.apply();
+  }
+#else
+  (void)from, (void)steps;
+#endif
+}
+
+int current_processor() {
+#if defined(__linux__)
+  return std::max(0, sched_getcpu());
+#else
+  return 0;
+#endif
 }
 
 int available_processors() {

@@ -26,7 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Work that comes in a row (one op after the other) finds the workers awake; longer gaps do not.
-constexpr auto spin_time = std::chrono::microseconds(200);
+// About what waking an idle processor of a virtual machine costs, where it costs most.
+constexpr auto spin_time = std::chrono::milliseconds(1);
 // A worker whose yield took this long gave its core to somebody who needs it.
 constexpr auto crowded_yield = std::chrono::microseconds(50);
 constexpr int pauses_per_yield = 32;
@@ -150,8 +151,14 @@ class Pool {
     NoSignals scope;
     try {
       uint64_t seen = generation(gate_.load());
+      int here = current_processor();
       for (; missing > 0; --missing) {
-        workers_.emplace_back([this, seen] { loop(seen); });
+        workers_.emplace_back([=, this, number = int(workers_.size())] {
+          if (may_spin_) {
+            spread_thread(here, number + 1);
+          }
+          loop(seen);
+        });
       }
     } catch (const std::system_error&) {
       // The system gives no more threads: those there are will do.
