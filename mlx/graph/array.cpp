@@ -142,9 +142,8 @@ array::array(std::initializer_list<int> values)
 
 array::array(const void* data, Shape shape, Dtype dtype) {
   int64_t n = element_count(shape, "array");
-  Stream s = default_stream(Device::cpu);
   size_t bytes = size_t(n * dtype.size());
-  Ref<Buffer> b = Buffer::allocate(backend_of(s.device), bytes, s);
+  Ref<Buffer> b = Buffer::allocate_for_host(bytes);
   if (bytes) {
     std::memcpy(b->host(), data, bytes);
   }

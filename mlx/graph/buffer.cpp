@@ -15,13 +15,16 @@ std::mutex& buffer_mutex(const Buffer* b) {
   return table[(reinterpret_cast<uintptr_t>(b) >> 6) % 64];
 }
 
+// Memory for it is free of all queued work, not only of that of one stream.
+constexpr Stream no_stream{-1, Device::cpu};
+
 }  // namespace
 
 Ref<Buffer> Buffer::allocate(Backend& backend, size_t bytes, Stream stream) {
   Memory m = backend.allocate(bytes, stream);
   if (!m.host && !m.device) {
     backend.memory().clear_cache();
-    backend.synchronize(stream);
+    stream == no_stream ? synchronize_all() : backend.synchronize(stream);
     m = backend.allocate(bytes, stream);
   }
   if (!m.host && !m.device) {
@@ -37,8 +40,13 @@ Ref<Buffer> Buffer::allocate(Backend& backend, size_t bytes, Stream stream) {
   return Ref<Buffer>::adopt(b);
 }
 
-Ref<Buffer> Buffer::import(void* data, size_t bytes, std::function<void()> release) {
+Ref<Buffer> Buffer::allocate_for_host(size_t bytes) {
+  return allocate(backend_of(Device::cpu), bytes, no_stream);
+}
+
+Ref<Buffer> Buffer::import(void* data, size_t bytes, std::function<void()> release, Access access) {
   auto* b = new Buffer();
+  b->access_ = access;
   b->memory_ = {data, data, bytes};
   b->size_ = bytes;
   b->release_ = std::move(release);

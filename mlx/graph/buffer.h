@@ -27,6 +27,9 @@ struct Event {
   uint64_t sequence = 0;
 };
 
+// What others may do with memory that is exported to them.
+enum class Access : uint8_t { read_write, read_only };
+
 // Two counts: strong references own the memory (arrays), weak ones only keep this object (queued
 // work that reports its failure here). Memory is given back when the last strong one goes, tagged
 // with the streams that may still touch it.
@@ -34,8 +37,11 @@ class MLX_INTERNAL Buffer {
  public:
   // MemoryError if the backend has no room even after dropping its caches.
   static Ref<Buffer> allocate(Backend& backend, size_t bytes, Stream stream);
+  // For the caller to write at once: what a stream still works on is not handed out.
+  static Ref<Buffer> allocate_for_host(size_t bytes);
   // Memory owned by somebody else; `release` runs when the last reference goes.
-  static Ref<Buffer> import(void* data, size_t bytes, std::function<void()> release);
+  static Ref<Buffer> import(void* data, size_t bytes, std::function<void()> release,
+                            Access access = Access::read_write);
   // A value that could not be computed: has no memory, every read rethrows.
   static Ref<Buffer> failed(std::exception_ptr error);
 
@@ -48,7 +54,8 @@ class MLX_INTERNAL Buffer {
   void* host() const { return memory_.host; }
   void* device() const { return memory_.device; }
   size_t capacity() const { return memory_.size; }
-  size_t size() const { return size_; }          // bytes asked for; the capacity may be larger
+  size_t size() const { return size_; }  // bytes asked for; the capacity may be larger
+  Access access() const { return access_; }
   Backend* backend() const { return backend_; }  // null: imported
 
   // While exported (DLPack, buffer protocol) a buffer is neither moved nor donated.
@@ -81,6 +88,7 @@ class MLX_INTERNAL Buffer {
   Backend* backend_ = nullptr;
   Memory memory_;
   size_t size_ = 0;
+  Access access_ = Access::read_write;
   SmallVector<Event, 2> uses_;  // touched only by the thread that encodes the value's consumers
   std::function<void()> release_;
   std::exception_ptr error_;

@@ -213,9 +213,8 @@ bool contains_array(PyObject* p, int depth) {
 
 // Memory of a new host array that the caller fills.
 array host_array(Shape shape, Dtype dtype, char** data) {
-  Stream s = default_stream(Device::cpu);
   size_t bytes = size_t(element_count(shape, "array") * dtype.size());
-  Ref<Buffer> b = Buffer::allocate(backend_of(s.device), bytes, s);
+  Ref<Buffer> b = Buffer::allocate_for_host(bytes);
   *data = static_cast<char*>(b->host());
   Strides strides = row_major(shape);
   return array::from_buffer(std::move(b), std::move(shape), std::move(strides), 0, dtype);
@@ -362,7 +361,8 @@ std::optional<array> shared(ForeignMemory& m) {
   if (!m.read_only || m.wide_complex || reinterpret_cast<uintptr_t>(m.data) % uintptr_t(size)) {
     return std::nullopt;
   }
-  Ref<Buffer> b = Buffer::import(const_cast<char*>(m.data), m.span, std::exchange(m.release, {}));
+  Ref<Buffer> b = Buffer::import(const_cast<char*>(m.data), m.span, std::exchange(m.release, {}),
+                                 Access::read_only);
   return array::from_buffer(std::move(b), m.shape, std::move(strides), 0, m.dtype);
 }
 

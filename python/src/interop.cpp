@@ -247,8 +247,7 @@ struct Export {
   }
 
   void* data;
-  // Memory that was imported belongs to somebody who did not give leave to write.
-  bool read_only() const { return pinned && !pinned->backend(); }
+  bool read_only() const { return pinned && pinned->access() == Access::read_only; }
 };
 
 // The value of the object, in memory where every element has a place of its own: others may write

@@ -226,6 +226,11 @@ def test_asarray():
         mx.asarray(None)
 
 
+def test_constants_are_exported_writable():
+    for x in (mx.array(1.0), mx.array(1.0).reshape(1), mx.zeros((3,)), mx.ones((2, 2)).T):
+        assert not memoryview(x).readonly
+
+
 def test_shared_memory_is_exported_read_only():
     shared = mx.asarray(b"abc")
     assert memoryview(shared).readonly and not np.asarray(shared).flags.writeable

@@ -87,6 +87,16 @@ def test_overlapping_graphs():
         assert nodes[-1][0].item() == 41
 
 
+def test_new_arrays_take_no_memory_that_queued_work_still_writes():
+    for i in range(2000):
+        x = mx.array(np.full(64, i, np.float32))
+        mx.async_eval([mx.exp(x) + k for k in range(5)])  # dropped at once
+        y = mx.array(np.arange(64, dtype=np.float32))
+        z = mx.array([1.5] * 64)
+        assert y[63].item() == 63 and z[0].item() == 1.5
+        del x, y, z
+
+
 def test_transforms_in_threads():
     def work():
         for k in range(30):
