@@ -33,7 +33,11 @@ def parse_arguments():
     add("--rounds", type=int, help="samples of each column; default 5, with --quick 3")
     add("--peers", type=Path, default=Path("build/peers"), help="folder of environments")
     add("--without", action="append", default=[], metavar="NAME", help="leaves out a framework")
-    add("--alone", action="store_true", help="highest priority while measuring (root)")
+    add(
+        "--alone",
+        action="store_true",
+        help="raised priority while measuring, for a shared machine (root)",
+    )
     add("--retries", type=int, default=2, help="new tries for a sample that others disturbed")
     add("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
     add("--machine", default=report.machine_words(), help="words for the title in RESULTS.md")
@@ -100,9 +104,10 @@ def main():
         alone=options.alone,
         log=options.json.with_suffix(".log"),
     )
-    rates = runner.measure_ceilings(settings)
-    rows, versions = runner.run(workloads, find_implementations(options), settings)
-    rates = ceilings.merge(rates, runner.measure_ceilings(settings))
+    with runner.only_run():
+        rates = runner.measure_ceilings(settings)
+        rows, versions = runner.run(workloads, find_implementations(options), settings)
+        rates = ceilings.merge(rates, runner.measure_ceilings(settings))
     save(options.json, rows, versions, rates)
     title = f"{time.strftime('%Y-%m-%d')}, {options.machine}"
     command = f'make bench ARGS="{shlex.join(sys.argv[1:])}"'

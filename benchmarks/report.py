@@ -70,6 +70,7 @@ def tables(rows, names, ceilings):
     head = [
         *columns,
         f"{OURS} ÷ best other",
+        "min ÷ min",
         "best other",
         f"rate of {OURS}",
         "of ceiling",
@@ -84,7 +85,9 @@ def tables(rows, names, ceilings):
             out.append("|---" * (len(head) + 1) + "|")
         cells = [cell(row, c) for c in columns]
         mine, other = fastest(row, {OURS}), fastest(row, set(names) - {OURS})
-        cells.append(f"**{ratio(row, mine, other):.2f}**" if mine and other else "")
+        both = mine and other
+        cells.append(f"**{ratio(row, mine, other):.2f}**" if both else "")
+        cells.append(f"{min(row.samples[mine]) / min(row.samples[other]):.2f}" if both else "")
         cells.append(other or "")
         cells.append(rate(row, mine) if mine else "")
         part = mine and part_of_ceiling(
@@ -97,14 +100,16 @@ def tables(rows, names, ceilings):
 
 
 def notes(rows):
-    """What was left out or disagrees, and how often we are ahead."""
+    """What was left out and what disagrees, with the workloads that share a reason together."""
     out = []
     for title, what in (("Lacking", "missing"), ("Failing or disagreeing", "failed")):
-        lines = []
+        reasons = {}
         for row in rows:
-            lines += [f"{row.workload.name}: {c}: {why}" for c, why in getattr(row, what).items()]
-        if lines:
-            out += ["", f"{title}:", "", *(f"- {line}" for line in lines)]
+            for column, why in getattr(row, what).items():
+                reasons.setdefault(f"{column}: {why}", []).append(row.workload.name)
+        if reasons:
+            out += ["", f"{title}:", ""]
+            out += [f"- {reason} ({', '.join(names)})" for reason, names in reasons.items()]
     return out
 
 
@@ -144,7 +149,7 @@ def machine_words():
 
 def section(rows, versions, settings, ceilings, title, command):
     """A section of RESULTS.md."""
-    disturbed = max((x for row in rows for x in row.others.values()), default=0)
+    others = [x for row in rows for x in row.others] or [0.0]
     names = list(versions)
     head = [
         f"## {title}",
@@ -153,8 +158,8 @@ def section(rows, versions, settings, ceilings, title, command):
         "",
         "Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items()) + ".",
         f"Ceilings measured before and after: {describe(ceilings)}.",
-        f"{settings.rounds} rounds; other programs used at most {disturbed:.0%} of the cores "
-        "during a sample that counts.",
+        f"{settings.rounds} rounds. While a sample ran, other programs used {median(others):.0%} of "
+        f"the cores in the middle case and {max(others):.0%} in the worst.",
         "",
         *standing(rows, names),
     ]

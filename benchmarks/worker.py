@@ -4,6 +4,7 @@ Requests are lines of JSON on standard input, answers lines of JSON on standard 
 """
 
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -13,7 +14,7 @@ import traceback
 
 import numpy as np
 
-from .ceilings import raise_priority
+from .ceilings import set_priority
 from .frameworks import FRAMEWORKS, leaves
 from .workload import thinned
 from .workloads import by_name
@@ -84,6 +85,16 @@ def sample(case, calls):
     return t / calls, others
 
 
+@contextlib.contextmanager
+def priority(level):
+    """Only while something is timed: a process that waits may spin."""
+    if level != "normal":
+        set_priority(level)
+    yield
+    if level != "normal":
+        set_priority("normal")
+
+
 def missing(error):
     """Whether the framework just does not have the feature."""
     return isinstance(error, (AttributeError, ModuleNotFoundError, NotImplementedError))
@@ -92,12 +103,9 @@ def missing(error):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=FRAMEWORKS)
-    parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints goes to standard error
-    if options.alone:
-        raise_priority()
 
     def answer(**fields):
         answers.write(json.dumps(fields) + "\n")
@@ -117,10 +125,12 @@ def main():
                     np.savez(request["file"], *cases[key].outputs())
                     answer(ok=True)
                 case "calibrate":
-                    calls, seconds = calibrate(cases[key], request["target"])
+                    with priority(request["priority"]):
+                        calls, seconds = calibrate(cases[key], request["target"])
                     answer(ok=True, calls=calls, seconds=seconds)
                 case "time":
-                    seconds, others = sample(cases[key], request["calls"])
+                    with priority(request["priority"]):
+                        seconds, others = sample(cases[key], request["calls"])
                     answer(ok=True, seconds=seconds, others=others)
                 case "forget":
                     cases.clear()

@@ -41,7 +41,7 @@ def test_disagreeing_results_are_in_no_ratio():
     assert fastest(row, {"mlx"}) == "mlx"
     line = tables([row], ["mlx", "numpy"], CEILINGS)[-1]
     assert "100 ms ✗" in line
-    assert "**0.50** | numpy" in line
+    assert "**0.50** | 0.50 | numpy" in line
 
 
 def test_rates_and_part_of_ceiling():
