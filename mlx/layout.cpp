@@ -7,15 +7,16 @@ namespace mlx::core {
 
 int64_t element_count(ShapeView shape, std::string_view op) {
   int64_t n = 1;
-  bool overflow = false;
+  bool overflow = false, empty = false;
   for (int64_t d : shape) {
     if (d < 0) {
       fail<ValueError>("[{}] negative dimension in shape {}", op, shape);
     }
     overflow |= __builtin_mul_overflow(n, d, &n);
-    if (d == 0) {
-      return 0;
-    }
+    empty |= d == 0;
+  }
+  if (empty) {
+    return 0;
   }
   if (overflow) {
     fail<OverflowError>("[{}] shape {} has more elements than a 64-bit size can count", op, shape);
@@ -23,10 +24,18 @@ int64_t element_count(ShapeView shape, std::string_view op) {
   return n;
 }
 
+size_t byte_count(int64_t elements, int64_t itemsize) {
+  size_t bytes;
+  return __builtin_mul_overflow(size_t(elements), size_t(itemsize), &bytes) ? SIZE_MAX : bytes;
+}
+
 Strides row_major(ShapeView shape) {
   Strides strides(shape.size(), 1);
   for (int i = int(shape.size()) - 2; i >= 0; --i) {
-    strides[i] = strides[i + 1] * std::max<int64_t>(shape[i + 1], 1);
+    // The other axes of an empty array may be of any length: their strides mean nothing.
+    if (__builtin_mul_overflow(strides[i + 1], std::max<int64_t>(shape[i + 1], 1), &strides[i])) {
+      strides[i] = 1;
+    }
   }
   return strides;
 }
@@ -41,7 +50,9 @@ bool is_row_contiguous(ShapeView shape, std::span<const int64_t> strides) {
       if (strides[i] != expected) {
         return false;
       }
-      expected *= shape[i];
+      if (__builtin_mul_overflow(expected, shape[i], &expected)) {
+        return element_count(shape, "layout") == 0;
+      }
     }
   }
   return true;

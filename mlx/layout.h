@@ -14,6 +14,9 @@ using ShapeView = std::span<const int64_t>;
 // Product of the dimensions; OverflowError beyond int64.
 MLX_API int64_t element_count(ShapeView shape, std::string_view op = "shape");
 
+// Bytes of so many elements; more than any memory has if that overflows.
+MLX_API size_t byte_count(int64_t elements, int64_t itemsize);
+
 MLX_API Strides row_major(ShapeView shape);
 
 // Dense and in row-major order; axes of size 1 may have any stride.

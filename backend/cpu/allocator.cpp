@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "mlx/error.h"
@@ -32,6 +31,23 @@ size_t size_class(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// Number of a size class, and back.
+constexpr int class_count = 16 + 39 * 8;
+int class_index(size_t size) {
+  if (size <= 1024) {
+    return int(size / alignment) - 1;
+  }
+  int log = 63 - __builtin_clzll(size);
+  return 15 + (log - 10) * 8 + int(size >> (log - 3)) - 8;
+}
+size_t class_size(int index) {
+  if (index < 16) {
+    return size_t(index + 1) * alignment;
+  }
+  int above = index - 15;
+  return size_t(8 + above % 8) << (10 + above / 8 - 3);
+}
+
 struct FreeBlock {
   void* address;
   SmallVector<Event, 2> pending;
@@ -53,7 +69,7 @@ class HostMemory final : public MemoryControl {
       if (active_ + size > limit_) {
         return {};
       }
-      trim(limit_ > active_ + size ? limit_ - active_ - size : 0);
+      trim(limit_ - active_ - size);
       add_active(size);
     }
     void* p = fresh(size);
@@ -66,18 +82,10 @@ class HostMemory final : public MemoryControl {
   }
 
   void release(Memory m, std::span<const Event> pending) {
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     active_ -= m.size;
-    if (m.size > cache_limit_) {
-      lock.unlock();
-      for (const Event& e : pending) {
-        wait_for(e);
-      }
-      std::free(m.host);
-      return;
-    }
     cached_ += m.size;
-    blocks_[m.size].push_back({m.host, SmallVector<Event, 2>(pending)});
+    blocks_[class_index(m.size)].push_back({m.host, SmallVector<Event, 2>(pending)});
     trim(cache_limit_);
   }
 
@@ -87,7 +95,11 @@ class HostMemory final : public MemoryControl {
     std::lock_guard lock(mutex_);
     peak_ = 0;
   }
-  size_t cached() override { return locked(cached_); }
+  size_t cached() override {
+    std::lock_guard lock(mutex_);
+    trim(cache_limit_);
+    return cached_;
+  }
   void clear_cache() override {
     std::lock_guard lock(mutex_);
     trim(0);
@@ -118,11 +130,7 @@ class HostMemory final : public MemoryControl {
 
   // The most recently freed block that this stream may write: it is the likeliest to be in cache.
   void* take_cached(size_t size, int32_t stream) {
-    auto it = blocks_.find(size);
-    if (it == blocks_.end()) {
-      return nullptr;
-    }
-    auto& list = it->second;
+    auto& list = blocks_[class_index(size)];
     for (size_t i = list.size(); i-- > 0;) {
       auto usable = [&](const Event& e) { return e.stream == stream || reached(e); };
       if (std::all_of(list[i].pending.begin(), list[i].pending.end(), usable)) {
@@ -135,34 +143,23 @@ class HostMemory final : public MemoryControl {
     return nullptr;
   }
 
-  // Gives cached blocks back to the system, largest first, until at most `keep` bytes remain.
-  // Blocks that a stream still works on stay.
-  void trim(size_t keep) {
-    while (cached_ > keep) {
-      auto largest = blocks_.end();
-      size_t index = 0;
-      for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
-        if (largest != blocks_.end() && it->first < largest->first) {
-          continue;
+  // Gives cached blocks back to the system, largest first, if more than `limit` bytes are cached:
+  // an eighth more than that, so that a full cache is not searched at every release. Blocks that a
+  // stream still works on stay.
+  void trim(size_t limit) {
+    if (cached_ <= limit) {
+      return;
+    }
+    size_t keep = limit - limit / 8;
+    for (int c = class_count; c-- > 0 && cached_ > keep;) {
+      std::erase_if(blocks_[c], [&](const FreeBlock& b) {
+        if (cached_ <= keep || !std::all_of(b.pending.begin(), b.pending.end(), reached)) {
+          return false;
         }
-        for (size_t i = 0; i < it->second.size(); ++i) {
-          const auto& pending = it->second[i].pending;
-          if (std::all_of(pending.begin(), pending.end(), reached)) {
-            largest = it;
-            index = i;
-            break;
-          }
-        }
-      }
-      if (largest == blocks_.end()) {
-        return;
-      }
-      std::free(largest->second[index].address);
-      cached_ -= largest->first;
-      largest->second.erase(largest->second.begin() + index);
-      if (largest->second.empty()) {
-        blocks_.erase(largest);
-      }
+        std::free(b.address);
+        cached_ -= class_size(c);
+        return true;
+      });
     }
   }
 
@@ -180,7 +177,7 @@ class HostMemory final : public MemoryControl {
   }
 
   std::mutex mutex_;
-  std::unordered_map<size_t, std::vector<FreeBlock>> blocks_;
+  std::vector<FreeBlock> blocks_[class_count];
   size_t active_ = 0;
   size_t peak_ = 0;
   size_t cached_ = 0;

@@ -2,8 +2,10 @@
 // the caller's thread, the evaluator table, and behaviour around fork and exit.
 #include <pthread.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -12,6 +14,7 @@
 #include "backend/cpu/device_info.h"
 #include "backend/cpu/evaluators.h"
 #include "backend/cpu/profile.h"
+#include "backend/cpu/thread_pool.h"
 #include "mlx/env.h"
 #include "mlx/error.h"
 #include "mlx/graph/scheduler.h"
@@ -69,6 +72,16 @@ std::exception_ptr describe(const Task& task) {
   }
 }
 
+// What an evaluator forgets to write shows. (An output that overwrites an input holds its value.)
+void fill_with_nan(const Task& task) {
+  for (const Operand& o : task.outputs) {
+    auto overwritten = [&](const Operand& in) { return in.data == o.data; };
+    if (std::none_of(task.inputs.begin(), task.inputs.end(), overwritten)) {
+      std::memset(o.data, 0xff, size_t(o.nbytes()));
+    }
+  }
+}
+
 void run_task(Task& task, Encoder& encoder) {
   std::exception_ptr error;
   for (const BufferWatch& w : task.input_buffers) {
@@ -79,6 +92,9 @@ void run_task(Task& task, Encoder& encoder) {
   }
   if (!error) {
     try {
+      if (env().check) {
+        fill_with_nan(task);
+      }
       ProfiledRange range(task);
       task.evaluator(*task.primitive, task.inputs, task.outputs, encoder);
     } catch (...) {
@@ -107,9 +123,9 @@ class CpuStream {
   bool begin(Mode mode) {
     std::lock_guard lock(mutex_);
     inline_ = mode == Mode::sync && !running_ && queue_.empty();
-    running_ |= inline_;
     if (inline_) {
-      owner_ = std::this_thread::get_id();
+      ++begun_;
+      start_running();
     }
     return inline_;
   }
@@ -149,19 +165,28 @@ class CpuStream {
     }
     complete(stream_.index, last);
     std::lock_guard lock(mutex_);
-    inline_ = running_ = false;
-    owner_ = {};
-    changed_.notify_all();
+    inline_ = false;
+    ++ended_;
+    stop_running();
   }
 
   void synchronize() {
     std::unique_lock lock(mutex_);
     if (owner_ == std::this_thread::get_id()) {
-      return;  // asked within a batch that runs right here: nothing is pending
+      return;  // asked by work that runs right here: it cannot wait for its own end
     }
-    changed_.wait(lock, [&] { return !running_ && queue_.empty(); });
+    // What others queue from now on is not waited for.
+    changed_.wait(lock, [&, until = begun_] { return ended_ >= until; });
   }
 
+  // Around a fork nothing is queued or under way, and nothing can be.
+  void lock_when_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return owner_ == std::this_thread::get_id() || (!running_ && queue_.empty());
+    });
+    lock.release();
+  }
   // In a forked child only the forking thread lives: the worker is made anew, and so is the
   // condition variable, which may count waiters that no longer exist.
   void forget_worker() {
@@ -171,44 +196,76 @@ class CpuStream {
   std::mutex& mutex() { return mutex_; }
 
  private:
+  void start_running() {
+    running_ = true;
+    owner_ = std::this_thread::get_id();
+  }
+  void stop_running() {
+    running_ = false;
+    owner_ = {};
+    changed_.notify_all();
+  }
+
+  bool start_worker() {
+    try {
+      NoSignals scope;
+      std::thread([this] { loop(); }).detach();
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
   void push(QueueItem item) {
     std::unique_lock lock(mutex_);
-    if (!std::exchange(started_, true)) {
-      std::thread([this] { loop(); }).detach();
+    if (!started_ && !(started_ = start_worker())) {
+      // The system gives no more threads: the caller does the work, in the same order.
+      start_running();
+      lock.unlock();
+      execute(item);
+      lock.lock();
+      stop_running();
+      return;
     }
     changed_.wait(lock, [&] {
       return queue_.empty() ||
              (queue_.size() < max_queued_tasks && queued_bytes_ < max_queued_bytes);
     });
     queued_bytes_ += item.bytes;
+    ++begun_;
     queue_.push_back(std::move(item));
     changed_.notify_all();
   }
 
+  void execute(QueueItem& item) {
+    if (item.task) {
+      run_task(*item.task, encoder_);
+      item.task.reset();
+    } else if (item.event.stream >= 0) {
+      wait_for(item.event);
+    }
+    if (item.complete) {
+      complete(stream_.index, item.complete);
+    }
+  }
+
   void loop() {
+    EncodingScope scope;
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [&] { return !queue_.empty() && !running_; });
-      running_ = true;
+      start_running();
       while (!queue_.empty()) {
         QueueItem item = std::move(queue_.front());
         queue_.pop_front();
         lock.unlock();
-        if (item.task) {
-          run_task(*item.task, encoder_);
-          item.task.reset();
-        } else if (item.event.stream >= 0) {
-          wait_for(item.event);
-        }
-        if (item.complete) {
-          complete(stream_.index, item.complete);
-        }
+        execute(item);
         lock.lock();
         queued_bytes_ -= item.bytes;
+        ++ended_;
         changed_.notify_all();
       }
-      running_ = false;
-      changed_.notify_all();
+      stop_running();
     }
   }
 
@@ -220,7 +277,9 @@ class CpuStream {
   int64_t queued_bytes_ = 0;
   bool running_ = false;   // somebody executes work of this stream
   bool inline_ = false;    // the batch being encoded runs on the encoding thread
-  std::thread::id owner_;  // of the inline batch
+  std::thread::id owner_;  // who does
+  uint64_t begun_ = 0;     // items queued and inline batches begun
+  uint64_t ended_ = 0;     // those that are over
   bool started_ = false;   // the worker thread exists
 };
 
@@ -263,8 +322,7 @@ class CpuBackend final : public Backend {
   }
   // Nothing is in flight and no lock of ours is held by another thread while the process forks.
   static void before_fork() {
-    each_stream([](CpuStream& s) { s.synchronize(); });
-    each_stream([](CpuStream& s) { s.mutex().lock(); });
+    each_stream([](CpuStream& s) { s.lock_when_idle(); });
     allocator_mutex().lock();
   }
   static void after_fork_parent() {

@@ -4,7 +4,6 @@
 #include "backend/cpu/thread_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -87,17 +86,6 @@ thread_local bool inside = false;  // a worker, or a caller at work
 struct Inside {
   Inside() { inside = true; }
   ~Inside() { inside = false; }
-};
-
-// Threads started in this scope leave signals to the threads of the program.
-struct NoSignals {
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-  sigset_t before;
 };
 
 class Pool {

@@ -1,6 +1,8 @@
 // The one pool of threads for all CPU work, BLAS included.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -23,6 +25,17 @@ class RangeFn {
  private:
   void* object_;
   void (*call_)(void*, int64_t, int64_t);
+};
+
+// Threads started in this scope leave signals to the threads of the program.
+struct NoSignals {
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  sigset_t before;
 };
 
 // Threads the process may use (affinity, cgroup, MLX_NUM_THREADS).

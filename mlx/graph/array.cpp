@@ -72,6 +72,9 @@ void* Node::operator new(size_t bytes) {
 
 void Node::operator delete(void* p) noexcept {
   if (pool.count < NodePool::capacity && !pool.ended) {
+    if (pool.count == 0) {
+      pool_guard.touch();  // a thread may only ever release nodes: it too frees its list at the end
+    }
     Node* n = static_cast<Node*>(p);
     n->next = pool.free_list;
     pool.free_list = n;
@@ -142,7 +145,7 @@ array::array(std::initializer_list<int> values)
 
 array::array(const void* data, Shape shape, Dtype dtype) {
   int64_t n = element_count(shape, "array");
-  size_t bytes = size_t(n * dtype.size());
+  size_t bytes = byte_count(n, dtype.size());
   Ref<Buffer> b = Buffer::allocate_for_host(bytes);
   if (bytes) {
     std::memcpy(b->host(), data, bytes);

@@ -10,9 +10,10 @@ namespace mlx::core {
 namespace {
 
 // Short critical sections on a buffer's uses and error; collisions are rare.
+std::mutex mutexes[64];
+
 std::mutex& buffer_mutex(const Buffer* b) {
-  static std::mutex table[64];
-  return table[(reinterpret_cast<uintptr_t>(b) >> 6) % 64];
+  return mutexes[(reinterpret_cast<uintptr_t>(b) >> 6) % 64];
 }
 
 // Memory for it is free of all queued work, not only of that of one stream.
@@ -23,8 +24,12 @@ constexpr Stream no_stream{-1, Device::cpu};
 Ref<Buffer> Buffer::allocate(Backend& backend, size_t bytes, Stream stream) {
   Memory m = backend.allocate(bytes, stream);
   if (!m.host && !m.device) {
-    backend.memory().clear_cache();
-    stream == no_stream ? synchronize_all() : backend.synchronize(stream);
+    if (stream != no_stream) {
+      backend.synchronize(stream);
+    } else if (!EncodingScope::active()) {
+      synchronize_all();
+    }
+    backend.memory().clear_cache();  // blocks that were waiting for the work just finished included
     m = backend.allocate(bytes, stream);
   }
   if (!m.host && !m.device) {
@@ -122,6 +127,12 @@ bool Buffer::free_of_other_streams(int32_t stream) const {
     }
   }
   return true;
+}
+
+void Buffer::forget_locks() {
+  for (std::mutex& m : mutexes) {
+    new (&m) std::mutex();
+  }
 }
 
 void Buffer::fail(std::exception_ptr error) {

@@ -72,6 +72,9 @@ class MLX_INTERNAL Buffer {
   // True if all noted uses of streams other than `stream` are over.
   bool free_of_other_streams(int32_t stream) const;
 
+  // In the child of a fork: threads that held a lock here are gone.
+  static void forget_locks();
+
   void fail(std::exception_ptr error);
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
   std::exception_ptr error() const;

@@ -1,6 +1,5 @@
 // eval: claim what is missing, fuse it, and encode it node by node on its streams.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 
@@ -16,7 +15,8 @@ namespace mlx::core {
 
 namespace {
 
-// Encoding met a node that another, interrupted eval gave back: start over.
+// Encoding met a node that another, interrupted eval gave back, and that nobody or a later eval has
+// claimed since: start over.
 struct Restart {};
 
 struct Batch {
@@ -34,6 +34,7 @@ class Evaluation {
   bool empty() const { return tape_.empty(); }
 
  private:
+  void walk(std::span<const array> outputs);
   void claim_node(array a);
   Batch& batch_of(Stream s);
   void encode(Work& work);
@@ -49,6 +50,7 @@ class Evaluation {
   void give_back(size_t from);
 
   Mode mode_;
+  uint32_t number_ = 0;  // evaluations in the order of their claims
   std::vector<array> tape_;
   std::vector<Work> work_;
   SmallVector<Batch, 2> batches_;
@@ -72,30 +74,24 @@ Operand operand_of(Node& n) {
 
 // A value kept in its node as memory that views can share.
 Ref<Buffer> scalar_buffer(const Node& n) {
-  auto* cell = new std::array<unsigned char, sizeof n.scalar>;
-  std::copy(std::begin(n.scalar), std::end(n.scalar), cell->begin());
-  return Buffer::import(cell->data(), cell->size(), [cell] { delete cell; });
-}
-
-NodeState settle(Node& n) {
-  NodeState s = n.state.load(std::memory_order_acquire);
-  while (s == NodeState::claimed) {
-    n.state.wait(s, std::memory_order_acquire);
-    s = n.state.load(std::memory_order_acquire);
-  }
-  return s;
+  Ref<Buffer> b = Buffer::allocate_for_host(sizeof n.scalar);
+  std::memcpy(b->host(), n.scalar, sizeof n.scalar);
+  return b;
 }
 
 void Evaluation::claim_node(array a) {
   auto take = [&](Node& n) {
     Batch& b = batch_of(n.stream);
     b.last = n.sequence = timeline(n.stream.index).claimed.fetch_add(1) + 1;
-    n.state.store(NodeState::claimed, std::memory_order_release);
+    n.state.claim(number_);
   };
   if (a.node()->group) {
     for (array& out : outputs_of(a)) {
-      out.node()->stream = a.node()->stream;
-      take(*out.node());
+      // A sibling that came back to life may have been evaluated with others before it died.
+      if (out.node()->state.load(std::memory_order_acquire) == NodeState::built) {
+        out.node()->stream = a.node()->stream;
+        take(*out.node());
+      }
     }
   } else {
     take(*a.node());
@@ -124,9 +120,24 @@ Stream supported_stream(Node& n) {
   return default_stream(Device::cpu);
 }
 
-// Depth first, inputs before users, without recursion.
 void Evaluation::claim(std::span<const array> outputs) {
+  static uint32_t evaluations = 0;
   std::lock_guard lock(graph_mutex());
+  number_ = ++evaluations;
+  try {
+    walk(outputs);
+  } catch (...) {
+    // Claimed nodes and their numbers go back before the refusal; nobody else saw them.
+    give_back(0);
+    for (Batch& b : batches_) {
+      timeline(b.stream).claimed.store(b.first - 1);
+    }
+    throw;
+  }
+}
+
+// Depth first, inputs before users, without recursion.
+void Evaluation::walk(std::span<const array> outputs) {
   std::vector<std::pair<Node*, size_t>> stack;
   for (const array& out : outputs) {
     stack.push_back({out.node(), 0});
@@ -137,11 +148,6 @@ void Evaluation::claim(std::span<const array> outputs) {
         continue;
       }
       if (!n->primitive) {
-        // Claimed nodes and their numbers go back before the refusal; nobody else saw them.
-        give_back(0);
-        for (Batch& b : batches_) {
-          timeline(b.stream).claimed.store(b.first - 1);
-        }
         fail<ValueError>(
             "[eval] a value that only stands for an argument inside vmap or compile cannot be "
             "evaluated (shape {}, {})",
@@ -154,7 +160,9 @@ void Evaluation::claim(std::span<const array> outputs) {
         }
         continue;
       }
-      n->stream = supported_stream(*n);
+      if (Stream s = supported_stream(*n); !(s == n->stream)) {
+        n->stream = s;
+      }
       retain_node(n);
       claim_node(array::adopt(n));
       stack.pop_back();
@@ -173,6 +181,7 @@ void Evaluation::run() {
   }
   size_t i = 0;
   std::exception_ptr stopped;
+  EncodingScope scope;
   try {
     work_ = fuse(tape_);
     tape_.clear();
@@ -209,8 +218,10 @@ void Evaluation::run() {
 // Returns work that was not encoded to the graph, as if it had never been claimed.
 void Evaluation::give_back(size_t from) {
   auto reset = [](Node& n) {
-    n.state.store(NodeState::built, std::memory_order_release);
-    n.state.notify_all();
+    if (n.state.load(std::memory_order_relaxed) == NodeState::claimed) {
+      n.state.store(NodeState::built, std::memory_order_release);
+      n.state.notify_all();
+    }
   };
   for (array& a : tape_) {
     for (array& out : outputs_of(a)) {
@@ -231,15 +242,16 @@ void Evaluation::give_back(size_t from) {
 
 void Evaluation::encode(Work& work) {
   for (const array& x : work.inputs) {
-    if (settle(*x.node()) == NodeState::built) {
+    NodeState s = x.node()->state.settle(number_);
+    if (s == NodeState::built || s == NodeState::claimed) {
       throw Restart{};
     }
   }
-  if (propagate_failure(work)) {
-    return;
-  }
   try {
     wait_for_other_streams(work);
+    if (propagate_failure(work)) {
+      return;
+    }
     place_outputs(work);
     submit(work);
   } catch (...) {
@@ -290,14 +302,11 @@ void Evaluation::place_output(Work& work, array& out, bool first) {
   n.strides = row_major(n.shape);
   n.row_contiguous = true;
   n.offset = 0;
-  size_t bytes = size_t(n.size * n.dtype.size());
+  size_t bytes = byte_count(n.size, n.dtype.size());
   if (first && try_donate(work, n, bytes)) {
     return;
   }
   n.buffer = Buffer::allocate(backend_of(work.stream.device), bytes, work.stream);
-  if (env().check && n.buffer->host() && work.stream.device.type == Device::cpu) {
-    std::memset(n.buffer->host(), 0xff, bytes);  // NaN: what an evaluator forgets to write shows
-  }
 }
 
 bool Evaluation::try_view(Work& work, array& out) {
@@ -322,16 +331,23 @@ bool Evaluation::try_view(Work& work, array& out) {
 // An input is overwritten if this work is the only thing that still holds it.
 bool Evaluation::try_donate(Work& work, Node& out, size_t bytes) {
   uint32_t candidates = work.primitive->overwritable();
+  auto candidate = [&](size_t k) { return (candidates >> std::min<size_t>(k, 31) & 1) != 0; };
   for (size_t k = 0; candidates && k < work.inputs.size(); ++k) {
     Node& in = *work.inputs[k].node();
-    if (!(candidates >> std::min<size_t>(k, 31) & 1) || in.has_scalar || !in.row_contiguous ||
-        in.size != out.size || in.dtype.size() != out.dtype.size() || (in.tracer && tracing())) {
+    if (!candidate(k) || in.has_scalar || !in.row_contiguous || in.size != out.size ||
+        in.dtype.size() != out.dtype.size() || (in.tracer && tracing())) {
       continue;
     }
-    auto same = [&](const array& x) { return x.node() == &in; };
-    auto uses = std::count_if(work.inputs.begin(), work.inputs.end(), same) + work.hidden_uses(&in);
-    if (int64_t(in.refs.load(std::memory_order_acquire)) != uses || in.offset != 0 ||
-        !in.buffer->donatable() || in.buffer->capacity() < bytes ||
+    int64_t uses = work.hidden_uses(&in);
+    bool overwritable = true;  // at every place where the value is read
+    for (size_t j = 0; j < work.inputs.size(); ++j) {
+      if (work.inputs[j].node() == &in) {
+        ++uses;
+        overwritable = overwritable && candidate(j);
+      }
+    }
+    if (!overwritable || int64_t(in.refs.load(std::memory_order_acquire)) != uses ||
+        in.offset != 0 || !in.buffer->donatable() || in.buffer->capacity() < bytes ||
         in.buffer->capacity() > 2 * bytes + 4096 ||
         in.buffer->backend() != &backend_of(work.stream.device) ||
         !in.buffer->free_of_other_streams(work.stream.index)) {
@@ -376,8 +392,8 @@ void Evaluation::submit(Work& work) {
     task.output_buffers.push_back(BufferWatch(n.buffer.get()));
   }
   task.bind_scalars();
-  backend_of(work.stream.device).encode(work.stream, task);
   if (!batch.inline_run) {
+    // Before the work is queued: if there is no memory for the note, it is not queued either.
     Event e{work.stream.index, work.sequence};
     for (const array& x : work.inputs) {
       if (x.node()->buffer) {
@@ -388,18 +404,35 @@ void Evaluation::submit(Work& work) {
       out.node()->buffer->record_use(e);
     }
   }
+  backend_of(work.stream.device).encode(work.stream, task);
+  work.is_queued = true;
 }
 
 // The outputs are on their way: they forget how they are computed.
 void Evaluation::finish(Work& work) {
-  bool done = reached({work.stream.index, work.sequence});
+  // A view is there when its source is. What needs no work at all (empty, failed) is there at once:
+  // nothing in the queue would ever report its number.
+  Event when{work.stream.index, work.sequence};
+  Stream stream = work.stream;
+  bool done = !work.is_queued;
+  if (work.is_view) {
+    Node& source = *work.inputs[0].node();
+    done = source.state.load(std::memory_order_acquire) == NodeState::available;
+    if (!done) {
+      stream = source.stream;
+      when = {stream.index, source.sequence};
+    }
+  }
+  done = done || reached(when);
   for (array& out : work.outputs) {
     Node& n = *out.node();
-    n.sequence = work.sequence;
+    n.sequence = when.sequence;
+    if (!(n.stream == stream)) {
+      n.stream = stream;
+    }
     if (!(n.tracer && tracing())) {
       detach_node(n);
     }
-    // A view of a value that is still being computed is available with it.
     n.state.store(done ? NodeState::available : NodeState::encoded, std::memory_order_release);
     n.state.notify_all();
   }
@@ -407,6 +440,7 @@ void Evaluation::finish(Work& work) {
 
 void Evaluation::fail_work(Work& work, std::exception_ptr error) {
   Ref<Buffer> failed = Buffer::failed(std::move(error));
+  work.is_view = work.is_queued = false;
   for (array& out : work.outputs) {
     Node& n = *out.node();
     n.buffer = failed;
@@ -417,7 +451,7 @@ void Evaluation::fail_work(Work& work, std::exception_ptr error) {
 
 // Waits until a scheduled node is there; false if it has to be evaluated first.
 bool wait_until_available(Node& n) {
-  NodeState s = settle(n);
+  NodeState s = n.state.settle();
   if (s == NodeState::encoded) {
     if (!wait_interruptibly({n.stream.index, n.sequence})) {
       throw Interrupted{};  // the work itself goes on
@@ -431,6 +465,22 @@ bool wait_until_available(Node& n) {
 void rethrow_failure(Node& n) {
   if (n.buffer && n.buffer->has_failed()) {
     std::rethrow_exception(n.buffer->error());
+  }
+}
+
+bool any_is(std::span<const array> arrays, NodeState state) {
+  return std::any_of(arrays.begin(), arrays.end(), [&](const array& a) {
+    return a.node()->state.load(std::memory_order_acquire) == state;
+  });
+}
+
+// A nested evaluation would wait for its turn on a stream until the outer one ends.
+void check_not_encoding(std::span<const array> arrays) {
+  auto available = [](const array& a) { return a.is_available(); };
+  if (EncodingScope::active() && !std::all_of(arrays.begin(), arrays.end(), available)) {
+    fail<RuntimeError>(
+        "[eval] arrays cannot be evaluated by code that itself runs as part of an evaluation "
+        "(a primitive's evaluator, a signal handler)");
   }
 }
 
@@ -472,11 +522,10 @@ bool array::is_available() const {
 
 void eval(std::span<const array> arrays) {
   check_evaluation_allowed();
+  check_not_encoding(arrays);
   for (bool missing = true; missing;) {
     missing = false;
-    if (std::any_of(arrays.begin(), arrays.end(), [](const array& a) {
-          return a.node()->state.load(std::memory_order_acquire) == NodeState::built;
-        })) {
+    if (any_is(arrays, NodeState::built)) {
       schedule(arrays, Mode::sync);
     }
     for (const array& a : arrays) {
@@ -498,7 +547,10 @@ void array::eval() const {
 
 void async_eval(std::span<const array> arrays) {
   check_async_evaluation_allowed();
-  schedule(arrays, Mode::async);
+  check_not_encoding(arrays);
+  while (any_is(arrays, NodeState::built)) {  // again if what another eval gave back stopped it
+    schedule(arrays, Mode::async);
+  }
 }
 
 }  // namespace mlx::core

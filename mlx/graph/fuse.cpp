@@ -49,6 +49,11 @@ Work plain_work(const array& a) {
     return w;
   }
   for (array& out : outputs_of(a)) {
+    NodeState state = out.node()->state.load(std::memory_order_acquire);
+    if (state == NodeState::encoded || state == NodeState::available) {
+      // Others may be reading it: its value is computed once more into a stand-in.
+      out = array::make(out.shape(), out.dtype(), n.primitive, n.inputs, n.stream);
+    }
     w.sequence = std::max(w.sequence, out.node()->sequence);
     w.outputs.push_back(std::move(out));
   }
@@ -73,16 +78,16 @@ class Fuser {
   // Tape position of an input, -1 if it is not computed here.
   int32_t position(const array& x) {
     Node* n = x.node();
-    if (n->state.load(std::memory_order_relaxed) != NodeState::claimed || n->sequence == 0) {
+    if (n->state.load(std::memory_order_relaxed) != NodeState::claimed) {
       return -1;
     }
-    size_t p = n->position;
+    size_t p = n->position.load(std::memory_order_relaxed);  // another eval's node: any number
     return p < tape_.size() && tape_[p].node() == n ? int32_t(p) : -1;
   }
 
   void number_nodes() {
     for (size_t i = 0; i < tape_.size(); ++i) {
-      tape_[i].node()->position = uint32_t(i);
+      tape_[i].node()->position.store(uint32_t(i), std::memory_order_relaxed);
     }
     for (const array& a : tape_) {
       for (const array& x : a.node()->inputs) {

@@ -19,6 +19,7 @@ struct Work {
 
   // Set while the work is placed.
   bool is_view = false;
+  bool is_queued = false;  // its stream will report its number, or has
   int donated = -1;
   Ref<Buffer> donor;
 

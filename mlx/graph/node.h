@@ -15,6 +15,41 @@ namespace mlx::core {
 // what it had claimed to built.
 enum class NodeState : uint8_t { built, claimed, encoded, available };
 
+// The state together with the number of the evaluation that claimed the node: who waits for a
+// claimed node sees that it was given back and claimed again by somebody else.
+class AtomicState {
+ public:
+  NodeState load(std::memory_order order) const { return NodeState(word_.load(order) & 3); }
+  void store(NodeState s, std::memory_order order) { word_.store(uint32_t(s), order); }
+  void claim(uint32_t evaluation) {
+    word_.store(uint32_t(NodeState::claimed) | evaluation << 2, std::memory_order_release);
+  }
+  void notify_all() { word_.notify_all(); }
+
+  // Waits while the node is claimed.
+  NodeState settle() const {
+    uint32_t w = word_.load(std::memory_order_acquire);
+    while (NodeState(w & 3) == NodeState::claimed) {
+      word_.wait(w, std::memory_order_acquire);
+      w = word_.load(std::memory_order_acquire);
+    }
+    return NodeState(w & 3);
+  }
+  // Waits while the node is claimed by `evaluation` or an earlier one; later ones may be waiting
+  // for this one. `claimed` if a later one has it.
+  NodeState settle(uint32_t evaluation) const {
+    uint32_t w = word_.load(std::memory_order_acquire);
+    while (NodeState(w & 3) == NodeState::claimed && int32_t((w & ~3u) - (evaluation << 2)) <= 0) {
+      word_.wait(w, std::memory_order_acquire);
+      w = word_.load(std::memory_order_acquire);
+    }
+    return NodeState(w & 3);
+  }
+
+ private:
+  std::atomic<uint32_t> word_{uint32_t(NodeState::built)};
+};
+
 // Outputs of one multi-output primitive know each other without owning each other.
 struct Group {
   struct Output {
@@ -34,13 +69,13 @@ struct Group {
 
 struct Node {
   std::atomic<uint32_t> refs{1};
-  std::atomic<NodeState> state{NodeState::built};
+  AtomicState state;
   Dtype dtype;
   uint8_t tracer = 0;  // level of a transform's trace: keeps its inputs after evaluation
   bool row_contiguous = true;
   bool has_scalar = false;  // the value is `scalar`, there is no buffer
   uint16_t output_index = 0;
-  uint32_t position = 0;  // place in the tape of the eval that claimed the node
+  std::atomic<uint32_t> position{0};  // place in the tape of the eval that claimed the node
   Stream stream;
   uint64_t sequence = 0;  // position on the stream once claimed
   int64_t size = 0;

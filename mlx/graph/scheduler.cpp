@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <new>
@@ -42,37 +43,38 @@ Registry& registry() {
   return r;
 }
 
-// The calling thread's default streams and device; returned to the registry when it ends.
+// The calling thread's default streams and device; borrowed streams go back when it ends.
+thread_local bool thread_ended = false;
 struct ThreadDefaults {
   std::vector<Stream> owned;
   std::vector<Stream> chosen;  // set_default_stream
+  std::vector<Stream> borrowed;
 
   ~ThreadDefaults() {
+    thread_ended = true;
     Registry& r = registry();
     std::lock_guard lock(r.mutex);
-    r.idle.insert(r.idle.end(), owned.begin(), owned.end());
+    r.idle.insert(r.idle.end(), borrowed.begin(), borrowed.end());
   }
 };
 thread_local ThreadDefaults thread_defaults;
+thread_local int encoding_depth = 0;
 thread_local bool thread_device_set = false;
 thread_local Device thread_device;
 
 Stream open_stream(Device d) {
   Backend& backend = backend_of(d);
   Registry& r = registry();
-  Stream s;
-  {
-    std::lock_guard lock(r.mutex);
-    int n = r.count.load();
-    if (n == max_streams) {
-      fail<RuntimeError>("[new_stream] the process already has {} streams", n);
-    }
-    s = Stream{n, d};
-    r.timelines[n] = std::make_unique<Timeline>();
-    r.timelines[n]->stream = s;
-    r.count.store(n + 1);
+  std::lock_guard lock(r.mutex);
+  int n = r.count.load();
+  if (n == max_streams) {
+    fail<RuntimeError>("[new_stream] the process already has {} streams", n);
   }
+  Stream s{n, d};
+  r.timelines[n] = std::make_unique<Timeline>();
+  r.timelines[n]->stream = s;
   backend.open(s);
+  r.count.store(n + 1);  // whoever walks over all streams finds it open
   return s;
 }
 
@@ -96,6 +98,7 @@ void after_fork_child() {
     new (&r.timelines[i]->changed) std::condition_variable();
     r.timelines[i]->waiters.store(0);
   }
+  Buffer::forget_locks();
   after_fork_parent();
 }
 
@@ -144,7 +147,34 @@ void set_default_device(Device d) {
   thread_device_set = true;
 }
 
+Stream borrow_stream(Device d) {
+  backend_of(d);
+  Stream found{-1, d};
+  {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    auto it =
+        std::find_if(r.idle.begin(), r.idle.end(), [&](const Stream& s) { return s.device == d; });
+    if (it != r.idle.end()) {
+      found = *it;
+      if (!thread_ended) {  // a thread on its way out only has a look
+        r.idle.erase(it);
+      }
+    }
+  }
+  if (found.index < 0) {
+    found = open_stream(d);
+  }
+  if (!thread_ended) {
+    thread_defaults.borrowed.push_back(found);
+  }
+  return found;
+}
+
 Stream default_stream(Device d) {
+  if (thread_ended) {
+    return borrow_stream(d);
+  }
   for (const Stream& s : thread_defaults.chosen) {
     if (s.device == d) {
       return s;
@@ -155,22 +185,7 @@ Stream default_stream(Device d) {
       return s;
     }
   }
-  backend_of(d);
-  Stream found{-1, d};
-  {
-    Registry& r = registry();
-    std::lock_guard lock(r.mutex);
-    for (size_t i = 0; i < r.idle.size(); ++i) {
-      if (r.idle[i].device == d) {
-        found = r.idle[i];
-        r.idle.erase(r.idle.begin() + i);
-        break;
-      }
-    }
-  }
-  if (found.index < 0) {
-    found = open_stream(d);
-  }
+  Stream found = borrow_stream(d);
   thread_defaults.owned.push_back(found);
   return found;
 }
@@ -197,7 +212,7 @@ Stream to_stream(const StreamOrDevice& s) {
 }
 
 void clear_streams() {
-  for (const Stream& s : thread_defaults.owned) {
+  for (const Stream& s : thread_defaults.borrowed) {
     backend_of(s.device).synchronize(s);
   }
   thread_defaults.chosen.clear();
@@ -289,6 +304,10 @@ void end_turn(int32_t stream, uint64_t last) {
     t.changed.notify_all();
   }
 }
+
+EncodingScope::EncodingScope() { ++encoding_depth; }
+EncodingScope::~EncodingScope() { --encoding_depth; }
+bool EncodingScope::active() { return encoding_depth > 0; }
 
 void set_interrupt_check(bool (*check)()) { interrupt_check = check; }
 

@@ -39,6 +39,18 @@ MLX_INTERNAL void end_turn(int32_t stream, uint64_t last);
 MLX_INTERNAL void set_interrupt_check(bool (*check)());
 MLX_INTERNAL bool interrupted();
 
+// While it lives the calling thread encodes or runs work, and must not wait for other work.
+class MLX_INTERNAL EncodingScope {
+ public:
+  EncodingScope();
+  ~EncodingScope();
+  EncodingScope(const EncodingScope&) = delete;
+  static bool active();
+};
+
+// A stream that other threads may use once the calling thread has ended.
+MLX_INTERNAL Stream borrow_stream(Device d);
+
 // Finishes what is queued on every stream; before a fork and at exit.
 MLX_INTERNAL void synchronize_all();
 

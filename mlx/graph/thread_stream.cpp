@@ -1,9 +1,10 @@
-// Thread-local streams: each thread opens its own stream for one at first use.
+// Thread-local streams: each thread takes a stream of its own for one at first use.
 #include <atomic>
 #include <vector>
 
 #include "mlx/backend.h"
 #include "mlx/device.h"
+#include "mlx/graph/scheduler.h"
 
 namespace mlx::core {
 
@@ -30,7 +31,7 @@ Stream to_stream(const ThreadLocalStream& s) {
       return o.stream;
     }
   }
-  opened.push_back({s.index, new_stream(s.device)});
+  opened.push_back({s.index, borrow_stream(s.device)});
   return opened.back().stream;
 }
 

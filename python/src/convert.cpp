@@ -213,7 +213,7 @@ bool contains_array(PyObject* p, int depth) {
 
 // Memory of a new host array that the caller fills.
 array host_array(Shape shape, Dtype dtype, char** data) {
-  size_t bytes = size_t(element_count(shape, "array") * dtype.size());
+  size_t bytes = byte_count(element_count(shape, "array"), dtype.size());
   Ref<Buffer> b = Buffer::allocate_for_host(bytes);
   *data = static_cast<char*>(b->host());
   Strides strides = row_major(shape);

@@ -1,6 +1,14 @@
 // The exception classes of mlx.core and the mapping from C++ exceptions; Ctrl-C during evaluation.
 #include "python/src/errors.h"
 
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+#ifdef __APPLE__
+#include <pthread.h>
+#endif
+#include <unistd.h>
+
 #include <cstring>
 #include <new>
 
@@ -16,8 +24,23 @@ PyObject* axis_error = nullptr;
 // The error that a signal handler raised while this thread was evaluating.
 thread_local PyObject* interruption = nullptr;
 
+// Only the main thread runs handlers. The others must not want the GIL here: os.fork() holds it
+// while it waits for their evaluations to end.
+bool on_main_thread() {
+#ifdef __linux__
+  return syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+  return pthread_main_np() != 0;
+#else
+  return true;
+#endif
+}
+
 // Asked by the evaluator, on a thread that gave the GIL away.
 bool check_signals() {
+  if (!on_main_thread()) {
+    return false;
+  }
   nb::gil_scoped_acquire gil;
   if (!gil.is_valid() || PyErr_CheckSignals() == 0) {
     return false;
