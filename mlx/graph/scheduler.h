@@ -35,7 +35,7 @@ MLX_INTERNAL bool wait_interruptibly(Event event);
 MLX_INTERNAL void await_turn(int32_t stream, uint64_t first);
 MLX_INTERNAL void end_turn(int32_t stream, uint64_t last);
 
-// Asked between nodes of a long synchronous eval; true stops it (Ctrl-C).
+// Asked between nodes of a long evaluation; true stops it (Ctrl-C).
 MLX_INTERNAL void set_interrupt_check(bool (*check)());
 MLX_INTERNAL bool interrupted();
 

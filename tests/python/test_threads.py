@@ -193,13 +193,14 @@ def slow_graph():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_stops_an_evaluation():
+@pytest.mark.parametrize("evaluate", [mx.eval, mx.async_eval])
+def test_ctrl_c_stops_an_evaluation(evaluate):
     x, y = slow_graph()
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        mx.eval(y)
+        evaluate(y)
         pytest.fail(f"not interrupted within {time.monotonic() - begin} s")
     timer.join()
     assert (x + 1)[0].item() == 2
