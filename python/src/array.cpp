@@ -153,17 +153,21 @@ array first_axis_item(const array& a, int64_t i) {
   return squeeze(strided_slice(a, start, step, count), std::span(&axis, 1));
 }
 
-std::string format_array(nb::handle self, nb::object spec) {
+nb::object format_array(nb::handle self, nb::str spec) {
   array a = self_array(self);
   if (a.ndim() == 0) {
     nb::object value = python_scalar(a);
-    return nb::cast<std::string>(nb::steal(PyObject_Format(value.ptr(), spec.ptr())));
+    nb::object text = nb::steal(PyObject_Format(value.ptr(), spec.ptr()));
+    if (!text) {
+      throw nb::python_error();
+    }
+    return text;
   }
   if (nb::len(spec) > 0) {
     fail<TypeError>("[format] an array of shape {} takes no format, got '{}'", a.shape(),
-                    nb::cast<std::string>(spec));
+                    std::string_view(spec.c_str()));
   }
-  return array_text(a);
+  return nb::cast(array_text(a));
 }
 
 nb::object array_namespace(nb::handle, std::optional<std::string> api_version) {

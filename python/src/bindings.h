@@ -68,14 +68,19 @@ inline std::pair<array, array> to_arrays(const ArrayArg& a, const ArrayArg& b) {
   return to_arrays(a.value, b.value);
 }
 
-// The text of a binding whose last argument is the stream: signature("diag(a: array, /, k: int = 0").
+// The text of a binding whose last argument is the stream: signature("diag(a: array, /, k: int =
+// 0").
 inline std::string signature(std::string_view head, std::string_view result = "array") {
   return format(
       "def {}, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> {}",
       head, result);
 }
 
-// The handle inside an mx.array object, null for any other object. In-place operators assign to it.
+// The arrays among f(*arrays); anything else raises TypeError.
+std::vector<array> arrays_of(const nb::args& args, std::string_view op);
+
+// The handle inside an mx.array object, null for any other object and before its __init__. In-place
+// operators assign to it.
 array* as_array(nb::handle h) noexcept;
 // A new mx.array object.
 nb::object wrap(array a);
@@ -173,6 +178,35 @@ struct type_caster<mlx::core::Shape> {
   }
   Value value;
   mlx::core::ShapeLoad load = mlx::core::ShapeLoad::ok;
+};
+
+// nanobind's own caster of optionals would take the value, and so raise, where nothing may.
+template <>
+struct type_caster<std::optional<mlx::core::Shape>> {
+  using Value = std::optional<mlx::core::Shape>;
+  static constexpr auto Name = const_name("collections.abc.Sequence[int] | None");
+  template <typename T>
+  using Cast = movable_cast_t<T>;
+  template <typename T>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+    given = !src.is_none();
+    return !given || shape.from_python(src, flags, cleanup);
+  }
+  explicit operator Value*() { return &checked(); }
+  explicit operator Value&() { return checked(); }
+  explicit operator Value&&() { return std::move(checked()); }
+  Value& checked() {
+    if (given) {
+      value = std::move(shape.checked());
+    }
+    return value;
+  }
+  type_caster<mlx::core::Shape> shape;
+  Value value;
+  bool given = false;
 };
 
 template <>

@@ -548,6 +548,19 @@ bool load_axes(nb::handle h, std::optional<std::vector<int>>& out) noexcept {
   return true;
 }
 
+std::vector<array> arrays_of(const nb::args& args, std::string_view op) {
+  std::vector<array> arrays;
+  for (nb::handle h : args) {
+    const array* a = as_array(h);
+    if (!a) {
+      fail<TypeError>("[{}] expected arrays, got {} as argument {}", op, class_name(h),
+                      int64_t(arrays.size()));
+    }
+    arrays.push_back(*a);
+  }
+  return arrays;
+}
+
 ShapeLoad load_shape(nb::handle h, Shape& out, bool accept_int) noexcept {
   bool overflow = false;
   auto add = [&](PyObject* p) {

@@ -11,6 +11,8 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
+#include <typeinfo>
 
 #include "mlx/error.h"
 #include "mlx/graph/scheduler.h"
@@ -95,6 +97,14 @@ bool translate(const std::exception_ptr& e) {
     set_error(PyExc_MemoryError, x.what());
   } catch (const Error& x) {
     set_error(PyExc_RuntimeError, x.what());
+  } catch (const nb::builtin_exception&) {
+    return false;
+  } catch (const std::bad_cast&) {
+    set_error(PyExc_TypeError, "a value of another type was expected");
+  } catch (const std::bad_alloc&) {
+    set_error(PyExc_MemoryError, "out of memory");
+  } catch (const std::length_error&) {
+    set_error(PyExc_MemoryError, "something larger than memory was asked for");
   } catch (...) {
     return false;
   }
@@ -119,8 +129,6 @@ void set_python_error() noexcept {
                     : x.type() == nb::exception_type::buffer_error ? PyExc_BufferError
                                                                    : PyExc_RuntimeError,
                     x.what());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
   } catch (const std::exception& x) {
     PyErr_SetString(PyExc_RuntimeError, x.what());
   } catch (...) {

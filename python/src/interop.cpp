@@ -196,6 +196,17 @@ ForeignMemory open_capsule(nb::handle capsule, const char* name, const char* use
   return m;
 }
 
+// The first of the two integers that a DLPack version or device is.
+int first_of_two(nb::handle pair, std::string_view op) {
+  Shape numbers;
+  if (load_shape(pair, numbers, false) != ShapeLoad::ok || numbers.size() != 2 ||
+      numbers[0] != int(numbers[0])) {
+    fail<TypeError>("[{}] expected a pair of integers as version or device, got {}", op,
+                    class_name(pair));
+  }
+  return int(numbers[0]);
+}
+
 // Asks for a versioned capsule; producers from before version 1 do not know the keyword.
 nb::object request_capsule(nb::handle h) {
   try {
@@ -213,7 +224,7 @@ void refuse_other_devices(nb::handle h) {
     return;
   }
   nb::object device = h.attr("__dlpack_device__")();
-  int type = nb::cast<int>(nb::object(device[0]));
+  int type = first_of_two(device, "from_dlpack");
   if (type != dlpack::cpu && type != dlpack::cuda_host) {
     fail<ValueError>(
         "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
@@ -373,12 +384,12 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
   if (!stream.is_none()) {
     throw nb::buffer_error("[__dlpack__] stream must be None for memory of the CPU");
   }
-  if (!dl_device.is_none() && nb::cast<int>(nb::object(dl_device[0])) != dlpack::cpu) {
+  if (!dl_device.is_none() && first_of_two(dl_device, "__dlpack__") != dlpack::cpu) {
     throw nb::buffer_error("[__dlpack__] the array can be exported for the CPU only");
   }
   array a = value_to_export(self);
   auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
-  bool versioned = !max_version.is_none() && nb::cast<int>(nb::object(max_version[0])) >= 1;
+  bool versioned = !max_version.is_none() && first_of_two(max_version, "__dlpack__") >= 1;
   if (!versioned && e->read_only()) {
     e = std::make_unique<Export>(copied(a));  // the old protocol cannot say that writing is wrong
   }

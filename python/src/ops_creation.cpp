@@ -290,12 +290,9 @@ void bind_diagonals(nb::module_& m) {
         if (indexing != "xy" && indexing != "ij") {
           fail<ValueError>("[meshgrid] expected indexing 'xy' or 'ij', got '{}'", indexing);
         }
-        std::vector<array> arrays;
-        for (nb::handle h : args) {
-          arrays.push_back(nb::cast<array>(h));
-        }
-        return nb::tuple(nb::cast(meshgrid(arrays, sparse ? Grid::sparse : Grid::dense,
-                                           indexing == "xy" ? GridOrder::xy : GridOrder::ij, s)));
+        return nb::tuple(
+            nb::cast(meshgrid(arrays_of(args, "meshgrid"), sparse ? Grid::sparse : Grid::dense,
+                              indexing == "xy" ? GridOrder::xy : GridOrder::ij, s)));
       },
       "arrays"_a, nb::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = nb::none(),
       nb::sig("def meshgrid(*arrays: array, sparse: bool = False, indexing: str = 'xy', "

@@ -3,7 +3,7 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/matmul/matmul.h"
-#include "python/src/bindings.h"
+#include "python/src/array_slots.h"
 
 namespace mlx::core {
 
@@ -32,8 +32,8 @@ void bind_operators() {
   c.def(
       "__imatmul__",
       [](nb::object self, const array& b) {
-        array* a = as_array(self);
-        *a = matmul(*a, b);
+        array& a = self_array(self);
+        a = matmul(a, b);
         return self;
       },
       nb::is_operator(), "other"_a);

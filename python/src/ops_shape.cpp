@@ -34,22 +34,27 @@ std::vector<int> all_axes(const array& a) {
   return axes;
 }
 
+Shape one_shape(nb::handle items, std::string_view op) {
+  Shape shape;
+  switch (load_shape(items, shape, false)) {
+    case ShapeLoad::ok:
+      return shape;
+    case ShapeLoad::overflow:
+      fail<OverflowError>("[{}] a number does not fit 64 bits", op);
+    case ShapeLoad::bad:
+      break;
+  }
+  fail<TypeError>("[{}] expected sequences of integers, got {}", op, class_name(items));
+}
+
 // Integers given one by one or as one sequence: reshape(2, 3) and reshape((2, 3)).
 std::vector<int64_t> varargs(const nb::args& args, std::string_view op) {
   nb::handle items = args;
   if (args.size() == 1 && PySequence_Check(args[0].ptr())) {
     items = args[0];
   }
-  Shape values;
-  switch (load_shape(items, values, false)) {
-    case ShapeLoad::ok:
-      return {values.begin(), values.end()};
-    case ShapeLoad::overflow:
-      fail<OverflowError>("[{}] a number does not fit 64 bits", op);
-    case ShapeLoad::bad:
-      break;
-  }
-  fail<TypeError>("[{}] expected integers or one sequence of them", op);
+  Shape values = one_shape(items, op);
+  return {values.begin(), values.end()};
 }
 
 array squeeze_any(const array& a, const AxisArg& axis, const StreamArg& s) {
@@ -124,10 +129,10 @@ void bind_reshapes(nb::module_& m) {
         name);
     m.def(
         name,
-        [f](const nb::args& args, const StreamArg& s) -> nb::object {
-          std::vector<array> out;
-          for (nb::handle h : args) {
-            out.push_back(f(nb::cast<array>(h), s));
+        [f, op = std::string(name)](const nb::args& args, const StreamArg& s) -> nb::object {
+          std::vector<array> out = arrays_of(args, op);
+          for (array& a : out) {
+            a = f(a, s);
           }
           return out.size() == 1 ? wrap(out[0]) : nb::cast(std::move(out));
         },
@@ -239,11 +244,7 @@ void bind_broadcasts(nb::module_& m) {
   m.def(
       "broadcast_arrays",
       [](const nb::args& args, const StreamArg& s) {
-        std::vector<array> arrays;
-        for (nb::handle h : args) {
-          arrays.push_back(nb::cast<array>(h));
-        }
-        return broadcast_arrays(arrays, s);
+        return broadcast_arrays(arrays_of(args, "broadcast_arrays"), s);
       },
       "arrays"_a, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig("def broadcast_arrays(*arrays: array, stream: Stream | ThreadLocalStream | Device | "
@@ -260,7 +261,7 @@ void bind_broadcasts(nb::module_& m) {
         }
         Shape shape;
         for (nb::handle h : args) {
-          shape = broadcast_shapes(shape, nb::cast<Shape>(h));
+          shape = broadcast_shapes(shape, one_shape(h, "broadcast_shapes"));
         }
         return shape;
       },

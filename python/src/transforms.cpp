@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "python/src/convert.h"
 #include "python/src/trees.h"
@@ -306,6 +307,15 @@ nb::object jvp_of(nb::callable fun, const std::vector<array>& primals,
 
 // ---- vmap ----
 
+int axis_number(PyObject* p) {
+  int over = 0;
+  long n = PyLong_AsLongAndOverflow(p, &over);
+  if (over != 0 || n < -std::numeric_limits<int>::max() || n > std::numeric_limits<int>::max()) {
+    fail<AxisError>("[vmap] axis {} is out of range", nb::str(nb::handle(p)).c_str());
+  }
+  return int(n);
+}
+
 // The axes of the leaves of `tree`, of which `axes` is a prefix: int, None, or nested like the
 // tree.
 void flatten_axes(nb::handle axes, nb::handle tree, std::vector<int>& out) {
@@ -316,7 +326,7 @@ void flatten_axes(nb::handle axes, nb::handle tree, std::vector<int>& out) {
                      class_name(axes), class_name(tree));
   };
   if (axes.is_none() || (PyLong_Check(a) && !PyBool_Check(a))) {
-    int axis = axes.is_none() ? not_mapped : nb::cast<int>(axes);
+    int axis = axes.is_none() ? not_mapped : axis_number(a);
     visit_leaves(tree, [&](nb::handle) { out.push_back(axis); });
   } else if (PyDict_Check(a)) {
     if (!PyDict_Check(t) || PyDict_Size(a) != PyDict_Size(t)) {

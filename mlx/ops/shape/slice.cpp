@@ -254,8 +254,10 @@ array roll(const array& a, ShapeView shifts, std::span<const int> axes, StreamOr
     fail<ValueError>("[roll] {} shifts do not go with {} axes", int64_t(shifts.size()),
                      int64_t(axes.size()));
   }
+  // One of either goes with any number of the other, with none as well.
+  const size_t turns = shifts.size() == 1 ? axes.size() : shifts.size();
   array out = a;
-  for (size_t i = 0; i < std::max(shifts.size(), axes.size()); ++i) {
+  for (size_t i = 0; i < turns; ++i) {
     int at = normalize_axis(axes[axes.size() == 1 ? 0 : i], a.ndim(), "roll");
     int64_t n = a.shape()[at];
     int64_t shift = n > 0 ? shifts[shifts.size() == 1 ? 0 : i] % n : 0;
