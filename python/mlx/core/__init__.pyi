@@ -2239,7 +2239,7 @@ def count_nonzero(a: array, /, axis: None | int | Sequence[int] = None, *, keepd
         array([1, 2], dtype=int32)
     """
 
-def reshape(arg0: array, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def reshape(a: array, /, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The elements of ``a`` in row-major order under another shape.
 
@@ -2255,7 +2255,7 @@ def reshape(arg0: array, shape: Sequence[int], *, stream: Stream | ThreadLocalSt
                [2, 3]], dtype=int32)
     """
 
-def flatten(arg0: array, start_axis: int = 0, end_axis: int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def flatten(a: array, /, start_axis: int = 0, end_axis: int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Merges the axes from ``start_axis`` to ``end_axis``, which are clamped to those there are.
 
@@ -2267,7 +2267,7 @@ def flatten(arg0: array, start_axis: int = 0, end_axis: int = -1, *, stream: Str
         (2, 12)
     """
 
-def unflatten(arg0: array, axis: int, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def unflatten(a: array, /, axis: int, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Cuts one axis into several; one of the new sizes may be -1.
 
@@ -2280,7 +2280,7 @@ def unflatten(arg0: array, axis: int, shape: Sequence[int], *, stream: Stream | 
         (2, 3, 2)
     """
 
-def squeeze(arg0: array, axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def squeeze(a: array, /, axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Drops axes of size 1: all of them, or those given.
 
@@ -2293,7 +2293,7 @@ def squeeze(arg0: array, axis: int | Sequence[int] | None = None, *, stream: Str
         (3, 1)
     """
 
-def expand_dims(arg0: array, axis: int | Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def expand_dims(a: array, /, axis: int | Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Adds axes of size 1 at the given positions of the result.
 
@@ -2333,7 +2333,7 @@ def atleast_3d(*arys: array, stream: Stream | ThreadLocalStream | Device | Devic
         (1, 3, 1)
     """
 
-def transpose(arg0: array, axes: Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def transpose(a: array, /, axes: Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The axes in another order, by default reversed. A view.
 
@@ -2351,7 +2351,7 @@ def transpose(arg0: array, axes: Sequence[int] | None = None, *, stream: Stream 
 
 permute_dims = transpose
 
-def matrix_transpose(arg0: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def matrix_transpose(a: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The last two axes swapped.
 
@@ -2363,7 +2363,7 @@ def matrix_transpose(arg0: array, /, *, stream: Stream | ThreadLocalStream | Dev
         (2, 4, 3)
     """
 
-def swapaxes(arg0: array, axis1: int, axis2: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def swapaxes(a: array, /, axis1: int, axis2: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Two axes swapped.
 
@@ -2375,7 +2375,7 @@ def swapaxes(arg0: array, axis1: int, axis2: int, *, stream: Stream | ThreadLoca
         (4, 3, 2)
     """
 
-def moveaxis(arg0: array, source: int, destination: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def moveaxis(a: array, /, source: int, destination: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     One axis moved to another place, the others keep their order.
 
@@ -2387,7 +2387,7 @@ def moveaxis(arg0: array, source: int, destination: int, *, stream: Stream | Thr
         (3, 4, 2)
     """
 
-def flip(arg0: array, axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def flip(a: array, /, axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The elements in reverse order along the given axes, by default all.
 
@@ -2400,7 +2400,7 @@ def flip(arg0: array, axis: int | Sequence[int] | None = None, *, stream: Stream
         array([2, 1, 0], dtype=int32)
     """
 
-def roll(arg0: array, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def roll(a: array, /, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The elements moved along axes; those that leave at one end enter at the other.
 
@@ -2417,7 +2417,7 @@ def roll(arg0: array, shift: int | Sequence[int], axis: int | Sequence[int] | No
         array([3, 0, 1, 2], dtype=int32)
     """
 
-def broadcast_to(arg0: bool | int | float | complex | array | ArrayLike, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def broadcast_to(a: bool | int | float | complex | array | ArrayLike, /, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     ``a`` repeated to ``shape`` by NumPy's rules. A view.
 
@@ -2454,7 +2454,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
         (2, 3)
     """
 
-def repeat(arg0: array, repeats: int, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def repeat(array: array, /, repeats: int, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Each element ``repeats`` times along an axis, or of the flattened array.
 
@@ -2467,7 +2467,7 @@ def repeat(arg0: array, repeats: int, axis: int | None = None, *, stream: Stream
         array([0, 0, 1, 1], dtype=int32)
     """
 
-def tile(arg0: array, reps: int | Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def tile(a: array, /, reps: int | Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The array repeated as a whole ``reps`` times along each axis.
 
@@ -2482,7 +2482,7 @@ def tile(arg0: array, reps: int | Sequence[int], *, stream: Stream | ThreadLocal
         array([0, 1, 0, 1], dtype=int32)
     """
 
-def concatenate(arg0: Sequence[array], axis: int | None = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def concatenate(arrays: Sequence[array], /, axis: int | None = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Arrays joined along an existing axis; their dtypes are promoted.
 
@@ -2500,7 +2500,7 @@ def concatenate(arg0: Sequence[array], axis: int | None = 0, *, stream: Stream |
 
 concat = concatenate
 
-def stack(arg0: Sequence[array], axis: int | None = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def stack(arrays: Sequence[array], /, axis: int | None = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Arrays of one shape joined along a new axis; their dtypes are promoted.
 
@@ -2513,7 +2513,7 @@ def stack(arg0: Sequence[array], axis: int | None = 0, *, stream: Stream | Threa
         [[0, 0], [1, 1]]
     """
 
-def split(arg0: array, indices_or_sections: int | Sequence[int], axis: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> list[array]:
+def split(a: array, /, indices_or_sections: int | Sequence[int], axis: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> list[array]:
     """
     Cuts an axis into parts, which are views.
 
@@ -2541,7 +2541,7 @@ def unstack(x: array, /, *, axis: int = 0, stream: Stream | ThreadLocalStream | 
         [[1, 2], [3, 4]]
     """
 
-def pad(arg0: array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], mode: str = 'constant', constant_values: bool | int | float | complex | array | ArrayLike = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def pad(a: array, /, pad_width: int | Sequence[int] | Sequence[Sequence[int]], mode: str = 'constant', constant_values: bool | int | float | complex | array | ArrayLike = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Elements added before and behind each axis.
 
@@ -2560,7 +2560,7 @@ def pad(arg0: array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], m
         array([9, 1, 2], dtype=int32)
     """
 
-def as_strided(arg0: array, shape: Sequence[int] | None = None, strides: Sequence[int] | None = None, offset: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def as_strided(a: array, /, shape: Sequence[int] | None = None, strides: Sequence[int] | None = None, offset: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The elements of ``a``, flattened in row-major order, read with other strides.
 
@@ -2577,7 +2577,7 @@ def as_strided(arg0: array, shape: Sequence[int] | None = None, strides: Sequenc
         [[0, 1], [1, 2], [2, 3]]
     """
 
-def contiguous(arg0: array, allow_col_major: bool = False, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def contiguous(a: array, /, allow_col_major: bool = False, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The same values in row-major memory; copies only if they are not there yet.
 
@@ -2589,7 +2589,7 @@ def contiguous(arg0: array, allow_col_major: bool = False, *, stream: Stream | T
         (3, 2)
     """
 
-def view(arg0: bool | int | float | complex | array | ArrayLike, dtype: Dtype, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def view(a: bool | int | float | complex | array | ArrayLike, /, dtype: Dtype, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The bits of ``a`` as elements of another dtype; the last axis scales by the sizes.
 
@@ -2601,7 +2601,7 @@ def view(arg0: bool | int | float | complex | array | ArrayLike, dtype: Dtype, *
         array([1065353216], dtype=int32)
     """
 
-def stop_gradient(arg0: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def stop_gradient(a: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The same values; no gradient flows through them.
 
@@ -2677,7 +2677,7 @@ def ones(shape: int | Sequence[int], dtype: Dtype | None = ..., *, stream: Strea
         array([1, 1, 1], dtype=float32)
     """
 
-def zeros_like(arg0: array, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def zeros_like(a: array, /, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Zeros with the shape of ``a`` and its dtype unless another is given.
 
@@ -2686,7 +2686,7 @@ def zeros_like(arg0: array, dtype: Dtype | None = None, *, stream: Stream | Thre
         array([0, 0], dtype=int32)
     """
 
-def ones_like(arg0: array, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def ones_like(a: array, /, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Ones with the shape of ``a`` and its dtype unless another is given.
 
@@ -2716,7 +2716,7 @@ def full(shape: int | Sequence[int], vals: bool | int | float | complex | array 
         array([7, 7], dtype=int32)
     """
 
-def full_like(arg0: array, vals: bool | int | float | complex | array | ArrayLike, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def full_like(a: array, /, vals: bool | int | float | complex | array | ArrayLike, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     ``vals`` broadcast to the shape of ``a``, in its dtype unless another is given.
 
@@ -2783,7 +2783,7 @@ def triu(x: array, k: int = 0, *, stream: Stream | ThreadLocalStream | Device | 
                [0, 1]], dtype=float32)
     """
 
-def diag(arg0: array, k: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def diag(a: array, /, k: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     A matrix with the 1-D ``a`` on diagonal ``k``, or diagonal ``k`` of the 2-D ``a``.
 
@@ -2809,7 +2809,7 @@ def diagonal(a: array, offset: int = 0, axis1: int = 0, axis2: int = 1, stream: 
         array([1, 4], dtype=int32)
     """
 
-def trace(arg0: array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def trace(a: array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dtype | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The sum of a diagonal, which is converted to ``dtype`` first if one is given.
 
@@ -2838,7 +2838,7 @@ def meshgrid(*arrays: array, sparse: bool = False, indexing: str = 'xy', stream:
     """
 
 @overload
-def take(arg0: array, indices: array, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def take(a: array, /, indices: array, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Slices of ``a`` at ``indices`` along an axis, or elements of the flattened array.
 
@@ -2861,9 +2861,9 @@ def take(arg0: array, indices: array, axis: int | None = None, *, stream: Stream
     """
 
 @overload
-def take(arg0: array, indices: int, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array: ...
+def take(a: array, /, indices: int, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array: ...
 
-def take_along_axis(arg0: array, indices: array, axis: int | None = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def take_along_axis(a: array, /, indices: array, axis: int | None = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     For each line along the axis the elements at its own indices.
 
@@ -2882,7 +2882,7 @@ def take_along_axis(arg0: array, indices: array, axis: int | None = -1, *, strea
                [3]], dtype=int32)
     """
 
-def put_along_axis(arg0: array, indices: array, values: array, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+def put_along_axis(a: array, /, indices: array, values: array, axis: int | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     ``a`` with the elements at each line's own indices replaced by ``values``.
 
