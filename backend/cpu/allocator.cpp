@@ -2,6 +2,9 @@
 // apart); a freed block remembers the streams that may still touch it.
 #include "backend/cpu/allocator.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -103,6 +106,9 @@ class HostMemory final : public MemoryControl {
   void clear_cache() override {
     std::lock_guard lock(mutex_);
     trim(0);
+#ifdef __GLIBC__
+    malloc_trim(0);  // what nodes of a large graph took goes back as well
+#endif
   }
   size_t limit() override { return locked(limit_); }
   size_t set_limit(size_t bytes) override {

@@ -27,10 +27,10 @@ class Dropout(Module):
         super().__init__()
         if not 0 <= p < 1:
             raise ValueError(f"[{type(self).__name__}] got the probability {p}, expected [0, 1)")
-        self._p_1 = 1 - p
+        self._p = p
 
     def _extra_repr(self) -> str:
-        return f"p={1 - self._p_1}"
+        return f"p={self._p}"
 
     def _mask_shape(self, x: mx.array) -> list[int]:
         """The shape of the random mask, 1 along the axes that share a decision."""
@@ -38,10 +38,10 @@ class Dropout(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         shape = self._mask_shape(x)
-        if self._p_1 == 1 or not self.training:
+        if self._p == 0 or not self.training:
             return x
-        keep = mx.random.bernoulli(self._p_1, shape)
-        return mx.where(keep, x * (1 / self._p_1), 0)
+        keep = mx.random.bernoulli(1 - self._p, shape)
+        return mx.where(keep, x * (1 / (1 - self._p)), 0)
 
 
 def _channel_mask_shape(op: str, x: mx.array, spatial: int) -> list[int]:
