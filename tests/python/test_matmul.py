@@ -8,10 +8,6 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-needs_transforms = pytest.mark.skipif(
-    not hasattr(mx, "vjp"), reason="the transforms are not part of this build"
-)
-
 # Rounding of the result, and of a sum of k terms in the accumulator.
 TOLERANCE = {
     mx.float32: 1e-6,
@@ -366,7 +362,6 @@ def check_derivatives(f, numpy_f, inputs):
         assert g.shape == x.shape and g.dtype == x.dtype
 
 
-@needs_transforms
 @pytest.mark.parametrize("complex_values", [False, True])
 @pytest.mark.parametrize("shapes", DIFFERENTIATED, ids=str)
 def test_derivatives(shapes, complex_values):
@@ -375,7 +370,6 @@ def test_derivatives(shapes, complex_values):
     check_derivatives(mx.matmul, np.matmul, xs)
 
 
-@needs_transforms
 @pytest.mark.parametrize("complex_values", [False, True])
 @pytest.mark.parametrize(
     "shapes", [s for s in ADDENDS if max(s[0]) < 100 and 0 not in s[0]], ids=str
@@ -388,7 +382,6 @@ def test_addmm_derivatives(shapes, complex_values):
     )
 
 
-@needs_transforms
 def test_second_derivatives():
     rng = np.random.default_rng(3)
     a, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((4, 3))
@@ -426,7 +419,6 @@ LANES = [
 ]
 
 
-@needs_transforms
 @pytest.mark.parametrize("lanes", LANES, ids=str)
 def test_vmap(lanes):
     shape_a, axis_a, shape_b, axis_b = lanes
@@ -441,7 +433,6 @@ def test_vmap(lanes):
     check(got, want, 100, mx.float32)
 
 
-@needs_transforms
 @pytest.mark.parametrize(
     "axes", [(0, None, None), (None, 0, None), (0, 0, 0), (None, 0, 0)], ids=str
 )
