@@ -92,7 +92,7 @@ class MLX_INTERNAL Buffer {
   Memory memory_;
   size_t size_ = 0;
   Access access_ = Access::read_write;
-  SmallVector<Event, 2> uses_;  // touched only by the thread that encodes the value's consumers
+  SmallVector<Event, 2> uses_;  // under a lock of buffer.cpp, as is error_
   std::function<void()> release_;
   std::exception_ptr error_;
 };

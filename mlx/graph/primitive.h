@@ -54,8 +54,6 @@ enum class Placement : uint8_t {
   view,   // the first input's memory under another layout, if view() agrees; else fresh
 };
 
-struct Rule;  // (values, axes) pairs of vmap
-
 struct VmapResult {
   std::vector<array> outputs;
   std::vector<int> axes;  // -1: not mapped
