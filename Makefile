@@ -22,6 +22,8 @@ unexport PYTHONPATH
 
 venv := .venv/bin/python
 run := PYTHONPATH=$(CURDIR)/$(BUILD)/python $(venv)
+# One line for each test that passed is noise.
+ctest = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure | { grep -Ev '^ +Start |  Passed |^$$' || true; }
 pytest := $(run) -m pytest -q -n $(PYTEST_JOBS)
 
 install = $(venv) -m pip install -qq --progress-bar off -r
@@ -83,7 +85,7 @@ test-all: test ## The same with every layout of the table tests
 
 .PHONY: test-cpp
 test-cpp: build
-	@if [ -e $(BUILD)/mlx_tests ]; then ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure | tail -n 25; \
+	@if [ -e $(BUILD)/mlx_tests ]; then $(ctest); \
 	else echo "SKIPPED: C++ tests, doctest was not found (Debian: apt-get install doctest-dev; then make clean)"; fi
 
 .PHONY: test-python
@@ -123,7 +125,7 @@ tsan: ## C++ tests under the thread sanitizer
 
 export ASAN_OPTIONS ?= detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS ?= halt_on_error=1:suppressions=$(CURDIR)/tests/tsan.supp
+export TSAN_OPTIONS ?= halt_on_error=1:die_after_fork=0:suppressions=$(CURDIR)/tests/tsan.supp
 
 # All but what starts programs or builds huge graphs; exits are slower there, and so leave other traces.
 SANITIZED ?= tests/python --ignore=tests/python/test_demo.py --ignore=tests/python/test_benchmarks.py \
@@ -131,7 +133,7 @@ SANITIZED ?= tests/python --ignore=tests/python/test_demo.py --ignore=tests/pyth
 
 .PHONY: sanitized-cpp
 sanitized-cpp: build
-	@if [ -e $(BUILD)/mlx_tests ]; then ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure | tail -n 40; \
+	@if [ -e $(BUILD)/mlx_tests ]; then $(ctest); \
 	else echo "SKIPPED: C++ tests, doctest was not found"; fi
 
 # Python itself is not instrumented: the run-times have to be there before it starts.

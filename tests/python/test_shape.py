@@ -238,6 +238,13 @@ def test_zero_dimensional_and_empty():
     assert mx.contiguous(e.T).shape == (3, 0)
 
 
+def test_view_as_bool_is_true_for_any_byte_but_zero():
+    x = mx.array([0, 1, 2, 255], mx.uint8).view(mx.bool_)
+    assert x.tolist() == [False, True, True, True]
+    assert x.astype(mx.int32).tolist() == [0, 1, 1, 1]
+    assert mx.array([0.5]).view(mx.bool_).tolist() == [False, False, False, True]
+
+
 def test_view_between_element_sizes():
     x = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     for dtype, other in ((mx.uint8, np.uint8), (mx.int16, np.int16), (mx.float64, np.float64)):

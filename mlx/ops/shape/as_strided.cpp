@@ -142,6 +142,10 @@ array view(const array& a, Dtype dtype, StreamOrDevice s) {
   if (a.dtype() == dtype) {
     return a;
   }
+  if (dtype.is_bool()) {
+    // Any byte may stand there, but a bool is 0 or 1 wherever it is read.
+    return not_equal(view(a, uint8, s), array::from_int(0, uint8), s);
+  }
   Shape shape = viewed_shape(a.shape(), a.dtype(), dtype);
   return array::make(std::move(shape), dtype, Ref<Primitive>(new View(dtype)), std::span(&a, 1),
                      to_stream(s));
