@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mlx/error.h"
+#include "mlx/ops/elementwise/elementwise.h"
 
 namespace mlx::core {
 
@@ -12,6 +13,9 @@ std::string Load::describe() const { return format("{} at {}", reader->name(), o
 
 array load_at(std::shared_ptr<Reader> reader, uint64_t offset, Shape shape, Dtype dtype,
               bool big_endian) {
+  if (dtype.is_bool()) {  // one byte of 0 or 1, whatever the file says
+    return astype(load_at(std::move(reader), offset, std::move(shape), uint8), bool_);
+  }
   // Sizes out of a corrupt file may be anything: none of this may overflow.
   uint64_t bytes = uint64_t(dtype.size());
   bool overflow = false;

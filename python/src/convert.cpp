@@ -1,6 +1,7 @@
 // Python scalars, nested lists and array-like objects become arrays here.
 #include "python/src/convert.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "mlx/backend.h"
@@ -412,6 +413,9 @@ array from_foreign(ForeignMemory m, std::optional<Dtype> dtype, Copy copy) {
       std::memcpy(out, m.data, size_t(a.nbytes()));
     } else {
       dispatch_size(m.dtype.size(), [&]<typename T>() { copy_converted<T, T>(m, out); });
+    }
+    if (m.dtype.is_bool()) {  // foreign bytes may be other than 0 and 1
+      std::transform(out, out + a.nbytes(), out, [](char c) { return char(c != 0); });
     }
   }
   return astype(a, target, Device::cpu);

@@ -322,3 +322,19 @@ def test_axis_and_shape_arguments():
             mx.zeros(shape)
     with pytest.raises(ValueError):
         mx.zeros((-1,))
+
+
+@pytest.mark.parametrize("source", ["view", "numpy", "npy"])
+def test_bools_are_zero_or_one_whatever_the_bytes_say(source, tmp_path):
+    raw = np.array([0, 1, 2, 63, 255], np.uint8)
+    if source == "view":
+        a = mx.array(raw).view(mx.bool_)
+    elif source == "numpy":
+        a = mx.array(raw.view(bool))
+    else:
+        np.save(tmp_path / "a.npy", raw.view(bool))
+        a = mx.load(tmp_path / "a.npy")
+    assert a.dtype == mx.bool_
+    assert a.tolist() == [False, True, True, True, True]
+    assert bytes(a) == bytes([0, 1, 1, 1, 1])
+    assert mx.sum(a).item() == 4
