@@ -173,6 +173,41 @@ def test_second_derivatives(op):
         np.testing.assert_allclose(to_numpy(second[k]), slope, rtol=1e-4, atol=1e-5)
 
 
+INEXACT_CASES = [(op, t) for op, t in CASES if op in SMOOTH and kind_of(t) in "fc"]
+
+
+@pytest.mark.parametrize("case", INEXACT_CASES, ids=case_id)
+def test_derivatives_in_every_layout(case):
+    """Layout changes no bit of a derivative; broadcast operands get the sum over their copies."""
+    op, dtype = case
+    for layout in layouts_of(op, dtype):
+        arrays = [a for a, _ in operands(op, dtype, layout)]
+        dense = [mx.contiguous(a) for a in arrays]
+        y = op(*dense)
+        ct = mx.ones_like(y)
+        _, grads = mx.vjp(lambda *a: op(*a), arrays, [ct])
+        _, tangents = mx.jvp(lambda *a: op(*a), arrays, [mx.ones_like(a) for a in arrays])
+        full = [mx.contiguous(mx.broadcast_to(a, y.shape)) for a in dense]
+        _, spread = mx.vjp(lambda *a: op(*a), full, [ct])
+        _, wanted = mx.jvp(lambda *a: op(*a), full, [mx.ones_like(a) for a in full])
+        assert bytes(tangents[0]) == bytes(wanted[0]), layout
+        for g, a, s in zip(grads, arrays, spread):
+            assert g.dtype == a.dtype and g.shape == a.shape
+            if a.shape == y.shape:
+                assert bytes(g) == bytes(s), layout
+                continue
+            shape = (1,) * (s.ndim - a.ndim) + tuple(a.shape)
+            axes = tuple(i for i in range(s.ndim) if shape[i] == 1 and s.shape[i] != 1)
+            with np.errstate(all="ignore"):
+                exact = widened(to_numpy(s)).sum(axis=axes, keepdims=True).reshape(a.shape)
+                size = np.abs(widened(to_numpy(s))).sum(axis=axes, keepdims=True).reshape(a.shape)
+            got = widened(to_numpy(g))
+            fine = np.isfinite(size) & np.isfinite(got)
+            got, exact, size = got[fine], exact[fine], size[fine]
+            limit = {"float16": 2e-3, "bfloat16": 2e-2, "float64": 1e-14}.get(dtype, 1e-6)
+            assert (np.abs(got - exact) <= limit * (size + 1e-6)).all(), layout
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("op", SMOOTH, ids=lambda op: op.name)
 def test_gradients_keep_the_dtype(op, dtype):
