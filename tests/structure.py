@@ -363,6 +363,14 @@ def leftovers(tree):
             yield path, text.count("\n") + 1, "no newline at the end"
 
 
+def bindings(tree):
+    """Functions of the module are bound by define(), which makes their errors name them."""
+    for path in tree.having((".cpp",), "python/src/"):
+        for n, line in lines(tree.code(path)):
+            if re.search(r"\bm\.def\(", line):
+                yield path, n, "m.def() in place of define(m, …) (python/src/define.h)"
+
+
 RULES = (
     file_sizes,
     large_files,
@@ -374,6 +382,7 @@ RULES = (
     environment,
     openings,
     leftovers,
+    bindings,
 )
 
 

@@ -254,6 +254,13 @@ void Evaluation::encode(Work& work) {
     }
     place_outputs(work);
     submit(work);
+  } catch (const MemoryError& e) {
+    // Which value there was no room for; inside an evaluator the backend says it.
+    const array& out = work.outputs[0];
+    fail_work(work, std::make_exception_ptr(
+                        MemoryError(format("{} (for {} to {}{})", e.what(), work.primitive->name(),
+                                           out.dtype(), out.shape()))));
+    return;
   } catch (...) {
     fail_work(work, std::current_exception());
     return;

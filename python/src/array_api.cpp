@@ -70,8 +70,8 @@ void bind_array_api(nb::module_& m) {
              return nb::tuple(devices);
            })
       .def("dtypes", &dtypes, nb::kw_only(), "device"_a = nb::none(), "kind"_a = nb::none());
-  m.def(
-      "__array_namespace_info__", [] { return ArrayNamespaceInfo{}; },
+  define(
+      m, "__array_namespace_info__", [] { return ArrayNamespaceInfo{}; },
       "Properties of this array namespace, as the array API standard has it.");
 }
 

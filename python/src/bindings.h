@@ -1,7 +1,7 @@
 // What all binding files share: argument types (stream, axes, shape, array-or-scalar) with their
 // casters, and the list of families. Bindings convert, call and return.
 //
-//   m.def("sum", [](const array& a, const AxisArg& axis, bool keepdims, StreamArg s) {
+//   define(m, "sum", [](const array& a, const AxisArg& axis, bool keepdims, StreamArg s) {
 //           return sum(a, axis, keepdims, s);
 //         }, nb::arg(), "axis"_a = nb::none(), "keepdims"_a = false, nb::kw_only(),
 //         "stream"_a = nb::none(), "…");
@@ -21,6 +21,7 @@
 
 #include "mlx/device.h"
 #include "mlx/graph/array.h"
+#include "python/src/define.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT: the point of a binding header

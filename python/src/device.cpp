@@ -112,9 +112,9 @@ void bind_context(nb::module_& m) {
           "s"_a)
       .def("__enter__", &StreamContext::enter)
       .def("__exit__", [](StreamContext& c, nb::args) { c.exit(); });
-  m.def("stream", &context, "s"_a,
-        "A context manager that sets the default device and stream and restores them on exit.\n\n"
-        "Example:\n    >>> with mx.stream(mx.cpu):\n    ...     y = mx.exp(x)");
+  define(m, "stream", &context, "s"_a,
+         "A context manager that sets the default device and stream and restores them on exit.\n\n"
+         "Example:\n    >>> with mx.stream(mx.cpu):\n    ...     y = mx.exp(x)");
 }
 
 nb::dict device_info_of(std::optional<DeviceArg> d) {
@@ -130,48 +130,48 @@ nb::dict device_info_of(std::optional<DeviceArg> d) {
 }
 
 void bind_defaults(nb::module_& m) {
-  m.def("default_device", &default_device, "The device operations run on by default.");
-  m.def(
-      "set_default_device", [](const DeviceArg& d) { set_default_device(to_device(d)); },
+  define(m, "default_device", &default_device, "The device operations run on by default.");
+  define(
+      m, "set_default_device", [](const DeviceArg& d) { set_default_device(to_device(d)); },
       "device"_a,
       "Set the default device of the calling thread.\n\n"
       "Raises:\n    ValueError: the device is not available.");
-  m.def(
-      "default_stream", [](const DeviceArg& d) { return default_stream(to_device(d)); }, "device"_a,
-      "The calling thread's default stream on a device.");
-  m.def("set_default_stream", &set_default_stream, "stream"_a,
-        "Set the calling thread's default stream on the stream's device.");
-  m.def(
-      "new_stream", [](const DeviceArg& d) { return new_stream(to_device(d)); }, "device"_a,
+  define(
+      m, "default_stream", [](const DeviceArg& d) { return default_stream(to_device(d)); },
+      "device"_a, "The calling thread's default stream on a device.");
+  define(m, "set_default_stream", &set_default_stream, "stream"_a,
+         "Set the calling thread's default stream on the stream's device.");
+  define(
+      m, "new_stream", [](const DeviceArg& d) { return new_stream(to_device(d)); }, "device"_a,
       "Make a new stream on a device; it can be used from any thread.");
-  m.def(
-      "new_thread_unsafe_stream", [](const DeviceArg& d) { return new_stream(to_device(d)); },
+  define(
+      m, "new_thread_unsafe_stream", [](const DeviceArg& d) { return new_stream(to_device(d)); },
       "device"_a, "Make a new stream on a device; the same as :func:`new_stream`.");
-  m.def(
-      "new_thread_local_stream",
+  define(
+      m, "new_thread_local_stream",
       [](const DeviceArg& d) { return new_thread_local_stream(to_device(d)); }, "device"_a,
       "Make something that stands for a different stream in every thread.");
-  m.def(
-      "clear_streams",
+  define(
+      m, "clear_streams",
       [] {
         GilRelease release;
         clear_streams();
       },
       "Finish the work of the calling thread's streams and forget them.");
-  m.def(
-      "synchronize",
+  define(
+      m, "synchronize",
       [](const StreamArg& s) {
         GilRelease release;
         synchronize(s);
       },
       "stream"_a = nb::none(),
       "Wait until all work of a stream is done (default: the default one).");
-  m.def(
-      "is_available", [](const DeviceArg& d) { return is_available(to_device(d)); }, "device"_a,
+  define(
+      m, "is_available", [](const DeviceArg& d) { return is_available(to_device(d)); }, "device"_a,
       "Can the device be used?");
-  m.def("device_count", &device_count, "device_type"_a, "Number of devices of a kind.");
-  m.def("device_info", &device_info_of, "d"_a = nb::none(),
-        "Name, architecture and other properties of a device; empty if it is not available.");
+  define(m, "device_count", &device_count, "device_type"_a, "Number of devices of a kind.");
+  define(m, "device_info", &device_info_of, "d"_a = nb::none(),
+         "Name, architecture and other properties of a device; empty if it is not available.");
 }
 
 }  // namespace

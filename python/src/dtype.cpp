@@ -144,23 +144,23 @@ void bind_dtype(nb::module_& m) {
   bind_categories(m);
   bind_class(m);
   bind_limits(m);
-  m.def("issubdtype", &issubdtype, nb::arg(), nb::arg(),
-        nb::sig("def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory, /) -> "
-                "bool"),
-        "Is the first dtype or category below or equal to the second?\n\n"
-        "Example:\n    >>> mx.issubdtype(mx.float16, mx.floating)\n    True");
-  m.def(
-      "isdtype", &isdtype, "dtype"_a, "kind"_a,
+  define(m, "issubdtype", &issubdtype, nb::arg(), nb::arg(),
+         nb::sig("def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory, /) -> "
+                 "bool"),
+         "Is the first dtype or category below or equal to the second?\n\n"
+         "Example:\n    >>> mx.issubdtype(mx.float16, mx.floating)\n    True");
+  define(
+      m, "isdtype", &isdtype, "dtype"_a, "kind"_a,
       nb::sig("def isdtype(dtype: Dtype, kind: Dtype | str | tuple[Dtype | str, ...]) -> bool"),
       "Is the dtype of a kind: a dtype, ``'bool'``, ``'signed integer'``, ``'unsigned integer'``,\n"
       "``'integral'``, ``'real floating'``, ``'complex floating'``, ``'numeric'``, or any of a\n"
       "tuple of those?\n\nRaises:\n    ValueError: there is no such kind.");
-  m.def("result_type", &result_type, "arrays_and_dtypes"_a,
-        nb::sig("def result_type(*arrays_and_dtypes: array | Dtype) -> Dtype"),
-        "The dtype in which the arguments meet.\n\nExample:\n"
-        "    >>> mx.result_type(mx.int32, mx.float16)\n    mlx.core.float16");
-  m.def(
-      "can_cast",
+  define(m, "result_type", &result_type, "arrays_and_dtypes"_a,
+         nb::sig("def result_type(*arrays_and_dtypes: array | Dtype) -> Dtype"),
+         "The dtype in which the arguments meet.\n\nExample:\n"
+         "    >>> mx.result_type(mx.int32, mx.float16)\n    mlx.core.float16");
+  define(
+      m, "can_cast",
       [](nb::handle from, Dtype to) {
         return promote_types(dtype_of_argument(from, "can_cast"), to) == to;
       },

@@ -11,11 +11,15 @@
 
 #include <cstring>
 #include <new>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <typeinfo>
 
 #include "mlx/error.h"
 #include "mlx/graph/scheduler.h"
+#include "python/src/define.h"
 
 namespace mlx::core {
 
@@ -111,7 +115,52 @@ bool translate(const std::exception_ptr& e) {
   return true;
 }
 
+// "[inner] text" told as of the function that was called. What converts arguments has no name that
+// a caller would know.
+std::string renamed(std::string_view text, std::string_view name) {
+  if (text.find(name) != text.npos) {
+    return std::string(text);
+  }
+  std::string_view inner;
+  size_t end = text.find("] ");
+  if (text.starts_with('[') && end != text.npos) {
+    inner = text.substr(1, end - 1);
+    text.remove_prefix(end + 2);
+  }
+  bool says_nothing = inner.empty() || inner == "array" || inner == "shape" || inner == "device";
+  return says_nothing ? format("[{}] {}", name, text) : format("[{}] {}: {}", name, inner, text);
+}
+
 }  // namespace
+
+void rethrow_naming(const char* name) {
+  try {
+    throw;
+  } catch (const AxisError& e) {
+    throw AxisError(renamed(e.what(), name));
+  } catch (const ValueError& e) {
+    throw ValueError(renamed(e.what(), name));
+  } catch (const TypeError& e) {
+    throw TypeError(renamed(e.what(), name));
+  } catch (const IndexError& e) {
+    throw IndexError(renamed(e.what(), name));
+  } catch (const OverflowError& e) {
+    throw OverflowError(renamed(e.what(), name));
+  } catch (const MemoryError& e) {
+    throw MemoryError(renamed(e.what(), name));
+  } catch (const RuntimeError& e) {
+    throw RuntimeError(renamed(e.what(), name));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(format("[{}] out of memory", name));
+  } catch (const std::length_error&) {
+    throw MemoryError(format("[{}] something larger than memory was asked for", name));
+  }
+}
+
+const char* interned(const char* name) {
+  static std::set<std::string> names;  // filled while the module is imported
+  return names.insert(name).first->c_str();
+}
 
 void set_python_error() noexcept {
   std::exception_ptr e = std::current_exception();

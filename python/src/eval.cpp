@@ -49,20 +49,20 @@ void finish_at_exit() {
 }  // namespace
 
 void bind_eval(nb::module_& m) {
-  m.def("eval", &eval_trees, "args"_a, nb::sig("def eval(*args) -> None"),
-        "Compute the arrays in the arguments (trees of them) and wait for the values.\n\n"
-        "Raises:\n    RuntimeError: something went wrong while computing.\n"
-        "    ValueError: inside a function that vmap or compile traces.");
-  m.def("async_eval", &async_eval_trees, "args"_a, nb::sig("def async_eval(*args) -> None"),
-        "Start to compute the arrays in the arguments (trees of them) without waiting.\n\n"
-        "Raises:\n    ValueError: inside a function that is being transformed.");
-  m.def("export_to_dot", &export_to_dot, "file"_a, "args"_a, "kwargs"_a,
-        nb::sig("def export_to_dot(file: object, *args, **kwargs) -> None"),
-        "Write what is left to compute for the arrays as a Graphviz graph.\n\n"
-        "Args:\n    file: a path or a file object for text.\n"
-        "    args: arrays or trees of them.\n    kwargs: names for arrays in the graph.\n\n"
-        "Example:\n    >>> x = mx.array(1.0)\n"
-        "    >>> mx.export_to_dot(\"graph.dot\", mx.exp(x), x=x)");
+  define(m, "eval", &eval_trees, "args"_a, nb::sig("def eval(*args) -> None"),
+         "Compute the arrays in the arguments (trees of them) and wait for the values.\n\n"
+         "Raises:\n    RuntimeError: something went wrong while computing.\n"
+         "    ValueError: inside a function that vmap or compile traces.");
+  define(m, "async_eval", &async_eval_trees, "args"_a, nb::sig("def async_eval(*args) -> None"),
+         "Start to compute the arrays in the arguments (trees of them) without waiting.\n\n"
+         "Raises:\n    ValueError: inside a function that is being transformed.");
+  define(m, "export_to_dot", &export_to_dot, "file"_a, "args"_a, "kwargs"_a,
+         nb::sig("def export_to_dot(file: object, *args, **kwargs) -> None"),
+         "Write what is left to compute for the arrays as a Graphviz graph.\n\n"
+         "Args:\n    file: a path or a file object for text.\n"
+         "    args: arrays or trees of them.\n    kwargs: names for arrays in the graph.\n\n"
+         "Example:\n    >>> x = mx.array(1.0)\n"
+         "    >>> mx.export_to_dot(\"graph.dot\", mx.exp(x), x=x)");
   finish_at_exit();
 }
 

@@ -433,7 +433,7 @@ nb::object to_numpy(nb::handle self, nb::object dtype, std::optional<bool> copy)
   return result;
 }
 
-nb::object from_dlpack(nb::handle x, std::optional<bool> copy) {
+nb::object from_dlpack(nb::handle x, const std::optional<bool>& copy) {
   if (array* a = as_array(x)) {
     return wrap(copy.value_or(false) ? core::copy(*a) : *a);
   }
@@ -551,14 +551,14 @@ void bind_interop(nb::module_& m) {
       .def("__getstate__", &get_state)
       .def("__setstate__",
            [](array& self, nb::tuple state) { new (&self) array(from_state(state)); });
-  m.def("from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
-        "Make an array from an object with ``__dlpack__``.\n\n"
-        "Args:\n    x: an object whose memory lies on the CPU.\n"
-        "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
-        "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
-        "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
-  m.def(
-      "asarray",
+  define(m, "from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
+         "Make an array from an object with ``__dlpack__``.\n\n"
+         "Args:\n    x: an object whose memory lies on the CPU.\n"
+         "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
+         "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
+         "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
+  define(
+      m, "asarray",
       [](const ArrayArg& a, std::optional<Dtype> dtype, std::optional<bool> copy) {
         return as_array_of(a.value, dtype, copy);
       },

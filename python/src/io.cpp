@@ -304,35 +304,37 @@ nb::object load(nb::object file, std::optional<std::string> format, bool return_
 }  // namespace
 
 void bind_io(nb::module_& m) {
-  m.def("save", &save, "file"_a, "arr"_a,
-        "Write an array to a ``.npy`` file.\n\n"
-        "Args:\n    file: a path (``.npy`` is added if it is missing) or a binary file object.\n"
-        "    arr: the array. bfloat16 is stored as two opaque bytes.\n\n"
-        "Raises:\n    RuntimeError: the file cannot be written.\n\n"
-        "Example:\n    >>> mx.save(\"x.npy\", mx.array([1, 2]))");
-  m.def("savez", &savez, "file"_a, "args"_a, "kwargs"_a,
-        nb::sig("def savez(file: object, *args, **kwargs) -> None"),
-        "Write several arrays to an uncompressed ``.npz`` file.\n\n"
-        "Positional arrays are named ``arr_0``, ``arr_1`` …, others by their keywords.\n\n"
-        "Raises:\n    ValueError: a keyword is the name of a positional array.");
-  m.def("savez_compressed", &savez_compressed, nb::arg(), "args"_a, "kwargs"_a,
-        nb::sig("def savez_compressed(file: object, /, *args, **kwargs) -> None"),
-        "Write several arrays to a compressed ``.npz`` file, as :func:`savez` does.");
-  m.def("save_safetensors", &save_safetensors_to, "file"_a, "arrays"_a, "metadata"_a = nb::none(),
-        "Write a dict of arrays to a ``.safetensors`` file.\n\n"
-        "Args:\n    file: a path (the suffix is added if it is missing) or a binary file object.\n"
-        "    arrays: arrays by name.\n    metadata: strings by name.\n\n"
-        "Raises:\n    RuntimeError: an array is float64, or the file cannot be written.\n"
-        "    ValueError: names, arrays or metadata are of other types.");
-  m.def("load", &load, "file"_a, "format"_a = nb::none(), "return_metadata"_a = false,
-        "Read arrays from a file.\n\n"
-        "Args:\n    file: a path, read when the arrays are evaluated, or a binary file object, "
-        "read at\n"
-        "        once.\n    format: ``npy``, ``npz`` or ``safetensors``; default: the extension.\n"
-        "    return_metadata: also return the metadata of a safetensors file.\n\n"
-        "Returns:\n    An array (npy), a dict of arrays, or a tuple of a dict and the metadata.\n\n"
-        "Raises:\n    RuntimeError: the file is missing, cut short or not valid.\n"
-        "    ValueError: the format is not known.");
+  define(m, "save", &save, "file"_a, "arr"_a,
+         "Write an array to a ``.npy`` file.\n\n"
+         "Args:\n    file: a path (``.npy`` is added if it is missing) or a binary file object.\n"
+         "    arr: the array. bfloat16 is stored as two opaque bytes.\n\n"
+         "Raises:\n    RuntimeError: the file cannot be written.\n\n"
+         "Example:\n    >>> mx.save(\"x.npy\", mx.array([1, 2]))");
+  define(m, "savez", &savez, "file"_a, "args"_a, "kwargs"_a,
+         nb::sig("def savez(file: object, *args, **kwargs) -> None"),
+         "Write several arrays to an uncompressed ``.npz`` file.\n\n"
+         "Positional arrays are named ``arr_0``, ``arr_1`` …, others by their keywords.\n\n"
+         "Raises:\n    ValueError: a keyword is the name of a positional array.");
+  define(m, "savez_compressed", &savez_compressed, nb::arg(), "args"_a, "kwargs"_a,
+         nb::sig("def savez_compressed(file: object, /, *args, **kwargs) -> None"),
+         "Write several arrays to a compressed ``.npz`` file, as :func:`savez` does.");
+  define(m, "save_safetensors", &save_safetensors_to, "file"_a, "arrays"_a,
+         "metadata"_a = nb::none(),
+         "Write a dict of arrays to a ``.safetensors`` file.\n\n"
+         "Args:\n    file: a path (the suffix is added if it is missing) or a binary file object.\n"
+         "    arrays: arrays by name.\n    metadata: strings by name.\n\n"
+         "Raises:\n    RuntimeError: an array is float64, or the file cannot be written.\n"
+         "    ValueError: names, arrays or metadata are of other types.");
+  define(
+      m, "load", &load, "file"_a, "format"_a = nb::none(), "return_metadata"_a = false,
+      "Read arrays from a file.\n\n"
+      "Args:\n    file: a path, read when the arrays are evaluated, or a binary file object, "
+      "read at\n"
+      "        once.\n    format: ``npy``, ``npz`` or ``safetensors``; default: the extension.\n"
+      "    return_metadata: also return the metadata of a safetensors file.\n\n"
+      "Returns:\n    An array (npy), a dict of arrays, or a tuple of a dict and the metadata.\n\n"
+      "Raises:\n    RuntimeError: the file is missing, cut short or not valid.\n"
+      "    ValueError: the format is not known.");
 }
 
 }  // namespace mlx::core

@@ -77,24 +77,24 @@ size_t get_array_buffer_size(nb::args args) {
 }
 
 void bind_statistics(nb::module_& m) {
-  m.def("get_active_memory", &get_active_memory, "Bytes of memory in use.");
-  m.def("get_peak_memory", &get_peak_memory,
-        "The most bytes that were in use since the start or :func:`reset_peak_memory`.");
-  m.def("reset_peak_memory", &reset_peak_memory, "Set the peak to zero.");
-  m.def("get_cache_memory", &get_cache_memory, "Bytes kept for later use.");
-  m.def("clear_cache", &clear_cache, "Give cached memory back to the system.");
-  m.def("set_cache_limit", &set_cache_limit, "limit"_a,
-        "Set how many bytes may be kept for later use; 0 keeps none. Returns the previous limit.");
-  m.def("set_memory_limit", &set_memory_limit, "limit"_a,
-        "Set how many bytes may be in use before allocation fails. Returns the previous limit.");
-  m.def("get_memory_limit", &get_memory_limit, "The limit of :func:`set_memory_limit`.");
-  m.def("set_wired_limit", &set_wired_limit, "limit"_a,
-        "Set how many bytes a Metal device keeps resident; without one this does nothing.\n"
-        "Returns the previous limit.");
-  m.def("get_array_buffer_size", &get_array_buffer_size, "args"_a,
-        nb::sig("def get_array_buffer_size(*args) -> int"),
-        "Bytes of the distinct buffers behind the evaluated arrays in the arguments (trees).\n\n"
-        "Raises:\n    ValueError: an array is not evaluated yet.");
+  define(m, "get_active_memory", &get_active_memory, "Bytes of memory in use.");
+  define(m, "get_peak_memory", &get_peak_memory,
+         "The most bytes that were in use since the start or :func:`reset_peak_memory`.");
+  define(m, "reset_peak_memory", &reset_peak_memory, "Set the peak to zero.");
+  define(m, "get_cache_memory", &get_cache_memory, "Bytes kept for later use.");
+  define(m, "clear_cache", &clear_cache, "Give cached memory back to the system.");
+  define(m, "set_cache_limit", &set_cache_limit, "limit"_a,
+         "Set how many bytes may be kept for later use; 0 keeps none. Returns the previous limit.");
+  define(m, "set_memory_limit", &set_memory_limit, "limit"_a,
+         "Set how many bytes may be in use before allocation fails. Returns the previous limit.");
+  define(m, "get_memory_limit", &get_memory_limit, "The limit of :func:`set_memory_limit`.");
+  define(m, "set_wired_limit", &set_wired_limit, "limit"_a,
+         "Set how many bytes a Metal device keeps resident; without one this does nothing.\n"
+         "Returns the previous limit.");
+  define(m, "get_array_buffer_size", &get_array_buffer_size, "args"_a,
+         nb::sig("def get_array_buffer_size(*args) -> int"),
+         "Bytes of the distinct buffers behind the evaluated arrays in the arguments (trees).\n\n"
+         "Raises:\n    ValueError: an array is not evaluated yet.");
 }
 
 // Tells, on every use, which function to call instead.

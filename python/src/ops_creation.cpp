@@ -58,10 +58,12 @@ namespace mlx::core {
 namespace {
 
 // A real scalar: a number or an array with one element.
-double real_value(nb::handle h) {
+double real_value(nb::handle h, std::string_view name) {
   double v = PyFloat_AsDouble(h.ptr());
   if (v == -1.0 && PyErr_Occurred()) {
-    throw nb::python_error();
+    PyErr_Clear();
+    nb::str given(nb::repr(h));
+    fail<TypeError>("[linspace] {} must be a real number, got {}", name, given.c_str());
   }
   return v;
 }
@@ -91,8 +93,8 @@ array range(const Number& start, const Number& stop, const Number& step, std::op
 
 void bind_arange(nb::module_& m) {
   static constexpr Number one{true, false, 1, 1.0};
-  m.def(
-      "arange",
+  define(
+      m, "arange",
       [](const Number& start, std::optional<Number> stop, std::optional<Number> step,
          std::optional<Dtype> dtype, const StreamArg& s) {
         Number zero;
@@ -108,18 +110,18 @@ void bind_arange(nb::module_& m) {
       "\nReturns:\n    A 1-D array with ``ceil((stop - start) / step)`` elements.\n\n"
       "Raises:\n    ValueError: the step is 0, a bound is not finite, or the dtype is bool.\n\n"
       "Example:\n    >>> mx.arange(2, 8, 3)\n    array([2, 5], dtype=int32)");
-  m.def(
-      "arange",
+  define(
+      m, "arange",
       [](const Number& stop, std::optional<Number> step, std::optional<Dtype> dtype,
          const StreamArg& s) { return range(Number{}, stop, step.value_or(one), dtype, s); },
       "stop"_a, "step"_a.none() = nb::none(), "dtype"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none());
-  m.def(
-      "linspace",
+  define(
+      m, "linspace",
       [](const ArrayArg& start, const ArrayArg& stop, int64_t num, bool endpoint,
          std::optional<Dtype> dtype, const StreamArg& s) {
-        return linspace(real_value(start.value), real_value(stop.value), num, endpoint,
-                        dtype.value_or(float32), s);
+        return linspace(real_value(start.value, "start"), real_value(stop.value, "stop"), num,
+                        endpoint, dtype.value_or(float32), s);
       },
       "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "dtype"_a.none() = float32,
       "stream"_a = nb::none(),
@@ -143,8 +145,8 @@ array fill_like(const array& a, double value, std::optional<Dtype> dtype, const 
 }
 
 void bind_constants(nb::module_& m) {
-  m.def(
-      "zeros",
+  define(
+      m, "zeros",
       [](const ShapeArg& shape, std::optional<Dtype> dtype, const StreamArg& s) {
         return fill(shape, 0.0, dtype, s);
       },
@@ -154,16 +156,16 @@ void bind_constants(nb::module_& m) {
       "Raises:\n    ValueError: a dimension is negative.\n\n"
       "Example:\n    >>> mx.zeros((2, 2), mx.int32)\n    array([[0, 0],\n           [0, 0]], "
       "dtype=int32)");
-  m.def(
-      "ones",
+  define(
+      m, "ones",
       [](const ShapeArg& shape, std::optional<Dtype> dtype, const StreamArg& s) {
         return fill(shape, 1.0, dtype, s);
       },
       "shape"_a, "dtype"_a.none() = float32, nb::kw_only(), "stream"_a = nb::none(),
       "An array of ones; see :func:`zeros`.\n\n"
       "Example:\n    >>> mx.ones(3)\n    array([1, 1, 1], dtype=float32)");
-  m.def(
-      "zeros_like",
+  define(
+      m, "zeros_like",
       [](const array& a, std::optional<Dtype> dtype, const StreamArg& s) {
         return fill_like(a, 0.0, dtype, s);
       },
@@ -171,8 +173,8 @@ void bind_constants(nb::module_& m) {
       nb::sig(signature("zeros_like(a: array, /, dtype: Dtype | None = None").c_str()),
       "Zeros with the shape of ``a`` and its dtype unless another is given.\n\n"
       "Example:\n    >>> mx.zeros_like(mx.array([1, 2]))\n    array([0, 0], dtype=int32)");
-  m.def(
-      "ones_like",
+  define(
+      m, "ones_like",
       [](const array& a, std::optional<Dtype> dtype, const StreamArg& s) {
         return fill_like(a, 1.0, dtype, s);
       },
@@ -182,8 +184,8 @@ void bind_constants(nb::module_& m) {
       "Example:\n    >>> mx.ones_like(mx.array([3, 4]))\n    array([1, 1], dtype=int32)");
   m.attr("empty") = m.attr("zeros");
   m.attr("empty_like") = m.attr("zeros_like");
-  m.def(
-      "full",
+  define(
+      m, "full",
       [](const ShapeArg& shape, const ArrayArg& vals, std::optional<Dtype> dtype,
          const StreamArg& s) {
         array value = is_python_number(vals.value) ? to_array(vals, dtype) : to_array(vals);
@@ -196,8 +198,8 @@ void bind_constants(nb::module_& m) {
       "        an integer dtype is asked for.\n\n"
       "Raises:\n    ValueError: a dimension is negative or ``vals`` does not broadcast.\n\n"
       "Example:\n    >>> mx.full((2,), 7)\n    array([7, 7], dtype=int32)");
-  m.def(
-      "full_like",
+  define(
+      m, "full_like",
       [](const array& a, const ArrayArg& vals, std::optional<Dtype> dtype, const StreamArg& s) {
         Dtype t = dtype.value_or(a.dtype());
         array value = to_array(vals, t);
@@ -212,8 +214,8 @@ void bind_constants(nb::module_& m) {
 }
 
 void bind_triangles(nb::module_& m) {
-  m.def(
-      "eye",
+  define(
+      m, "eye",
       [](int64_t n, std::optional<int64_t> cols, int64_t k, std::optional<Dtype> dtype,
          const StreamArg& s) { return eye(n, cols.value_or(n), k, dtype.value_or(float32), s); },
       "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a.none() = float32, nb::kw_only(),
@@ -221,31 +223,31 @@ void bind_triangles(nb::module_& m) {
       "An ``n`` by ``m`` matrix (default square) with ones on diagonal ``k``.\n\n"
       "Raises:\n    ValueError: a size is negative.\n\n"
       "Example:\n    >>> mx.eye(2)\n    array([[1, 0],\n           [0, 1]], dtype=float32)");
-  m.def(
-      "identity",
+  define(
+      m, "identity",
       [](int64_t n, std::optional<Dtype> dtype, const StreamArg& s) {
         return eye(n, n, 0, dtype.value_or(float32), s);
       },
       "n"_a, "dtype"_a.none() = float32, nb::kw_only(), "stream"_a = nb::none(),
       "The ``n`` by ``n`` identity matrix; see :func:`eye`.\n\n"
       "Example:\n    >>> mx.identity(1)\n    array([[1]], dtype=float32)");
-  m.def(
-      "tri",
+  define(
+      m, "tri",
       [](int64_t n, std::optional<int64_t> cols, int64_t k, std::optional<Dtype> dtype,
          const StreamArg& s) { return tri(n, cols.value_or(n), k, dtype.value_or(float32), s); },
       "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none(),
       "An ``n`` by ``m`` matrix with ones at and below diagonal ``k``, zeros above.\n\n"
       "Example:\n    >>> mx.tri(2)\n    array([[1, 0],\n           [1, 1]], dtype=float32)");
-  m.def(
-      "tril", [](const array& x, int64_t k, const StreamArg& s) { return tril(x, k, s); }, "x"_a,
+  define(
+      m, "tril", [](const array& x, int64_t k, const StreamArg& s) { return tril(x, k, s); }, "x"_a,
       "k"_a = 0, nb::kw_only(), "stream"_a = nb::none(),
       "The matrices in the last two axes with zeros above diagonal ``k``.\n\n"
       "Raises:\n    ValueError: fewer than 2 dimensions.\n\n"
       "Example:\n    >>> mx.tril(mx.ones((2, 2)))\n    array([[1, 0],\n           [1, 1]], "
       "dtype=float32)");
-  m.def(
-      "triu", [](const array& x, int64_t k, const StreamArg& s) { return triu(x, k, s); }, "x"_a,
+  define(
+      m, "triu", [](const array& x, int64_t k, const StreamArg& s) { return triu(x, k, s); }, "x"_a,
       "k"_a = 0, nb::kw_only(), "stream"_a = nb::none(),
       "The matrices in the last two axes with zeros below diagonal ``k``.\n\n"
       "Raises:\n    ValueError: fewer than 2 dimensions.\n\n"
@@ -254,16 +256,16 @@ void bind_triangles(nb::module_& m) {
 }
 
 void bind_diagonals(nb::module_& m) {
-  m.def(
-      "diag", [](const array& a, int64_t k, const StreamArg& s) { return diag(a, k, s); },
+  define(
+      m, "diag", [](const array& a, int64_t k, const StreamArg& s) { return diag(a, k, s); },
       nb::arg(), "k"_a = 0, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("diag(a: array, /, k: int = 0").c_str()),
       "A matrix with the 1-D ``a`` on diagonal ``k``, or diagonal ``k`` of the 2-D ``a``.\n\n"
       "Raises:\n    ValueError: other than 1 or 2 dimensions.\n\n"
       "Example:\n    >>> mx.diag(mx.array([1, 2]))\n    array([[1, 0],\n           [0, 2]], "
       "dtype=int32)");
-  m.def(
-      "diagonal",
+  define(
+      m, "diagonal",
       [](const array& a, int64_t offset, int axis1, int axis2, const StreamArg& s) {
         return diagonal(a, offset, axis1, axis2, s);
       },
@@ -272,8 +274,8 @@ void bind_diagonals(nb::module_& m) {
       "Raises:\n    ValueError: fewer than 2 dimensions or equal axes.\n"
       "    AxisError: an axis is out of range.\n\n"
       "Example:\n    >>> mx.diagonal(mx.array([[1, 2], [3, 4]]))\n    array([1, 4], dtype=int32)");
-  m.def(
-      "trace",
+  define(
+      m, "trace",
       [](const array& a, int64_t offset, int axis1, int axis2, std::optional<Dtype> dtype,
          const StreamArg& s) { return trace(a, offset, axis1, axis2, dtype, s); },
       nb::arg(), "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "dtype"_a = nb::none(),
@@ -284,8 +286,8 @@ void bind_diagonals(nb::module_& m) {
       "The sum of a diagonal, which is converted to ``dtype`` first if one is given.\n\n"
       "The result has the dtype that :func:`sum` gives.\n\n"
       "Example:\n    >>> mx.trace(mx.array([[1, 2], [3, 4]]))\n    array(5, dtype=int32)");
-  m.def(
-      "meshgrid",
+  define(
+      m, "meshgrid",
       [](const nb::args& args, bool sparse, const std::string& indexing, const StreamArg& s) {
         if (indexing != "xy" && indexing != "ij") {
           fail<ValueError>("[meshgrid] expected indexing 'xy' or 'ij', got '{}'", indexing);

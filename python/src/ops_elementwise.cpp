@@ -56,8 +56,8 @@ void bind_unary(nb::module_& m, EwOp op) {
   std::string name(row.python_name), doc = document(row);
   std::string signature =
       format("def {}(a: {}, /, *, {}) -> array", name, operand_signature, stream_signature);
-  m.def(
-      name.c_str(),
+  define(
+      m, name.c_str(),
       [op](const ArrayArg& a, const StreamArg& s) { return elementwise(op, {to_array(a)}, s); },
       nb::arg(), nb::kw_only(), "stream"_a = nb::none(), nb::sig(signature.c_str()), doc.c_str());
   if (row.binding == EwBinding::method) {
@@ -74,8 +74,8 @@ void bind_binary(nb::module_& m, EwOp op) {
   std::string name(row.python_name), doc = document(row);
   std::string signature = format("def {}(a: {}, b: {}, /, *, {}) -> array", name, operand_signature,
                                  operand_signature, stream_signature);
-  m.def(
-      name.c_str(),
+  define(
+      m, name.c_str(),
       [op](const ArrayArg& a, const ArrayArg& b, const StreamArg& s) {
         auto [x, y] = to_arrays(a, b);
         return elementwise(op, {x, y}, s);
@@ -131,8 +131,8 @@ void bind_methods() {
 }
 
 void bind_comparisons(nb::module_& m) {
-  m.def(
-      "isclose",
+  define(
+      m, "isclose",
       [](const array& a, const array& b, double rtol, double atol, bool equal_nan,
          const StreamArg& s) { return isclose(a, b, rtol, atol, equal_nan, s); },
       nb::arg(), nb::arg(), "rtol"_a = 1e-5, "atol"_a = 1e-8, nb::kw_only(), "equal_nan"_a = false,
@@ -141,8 +141,8 @@ void bind_comparisons(nb::module_& m) {
       "with ``equal_nan``. The result is bool.\n\n"
       "Example:\n    >>> mx.isclose(mx.array([1.0, 2.0]), mx.array([1.0, 2.1]))\n"
       "    array([True, False], dtype=bool)");
-  m.def(
-      "allclose",
+  define(
+      m, "allclose",
       [](const array& a, const array& b, double rtol, double atol, bool equal_nan,
          const StreamArg& s) { return allclose(a, b, rtol, atol, equal_nan, s); },
       nb::arg(), nb::arg(), "rtol"_a = 1e-5, "atol"_a = 1e-8, nb::kw_only(), "equal_nan"_a = false,
@@ -150,8 +150,8 @@ void bind_comparisons(nb::module_& m) {
       "Are all elements close in the sense of :func:`isclose`? A bool array with 0 dimensions.\n\n"
       "Example:\n    >>> mx.allclose(mx.array([1.0]), mx.array([1.0 + 1e-7]))\n"
       "    array(True, dtype=bool)");
-  m.def(
-      "array_equal",
+  define(
+      m, "array_equal",
       [](const ArrayArg& a, const ArrayArg& b, bool equal_nan, const StreamArg& s) {
         auto [x, y] = to_arrays(a, b);
         return array_equal(x, y, equal_nan, s);
@@ -160,8 +160,8 @@ void bind_comparisons(nb::module_& m) {
       "Do both have the same shape and, after promotion, the same values? A bool array with 0\n"
       "dimensions.\n\nExample:\n    >>> mx.array_equal(mx.array([1, 2]), mx.array([1.0, 2.0]))\n"
       "    array(True, dtype=bool)");
-  m.def(
-      "logical_xor",
+  define(
+      m, "logical_xor",
       [](const ArrayArg& a, const ArrayArg& b, const StreamArg& s) {
         auto [x, y] = to_arrays(a, b);
         return logical_xor(x, y, s);
@@ -177,8 +177,8 @@ std::optional<array> bound(const std::optional<ArrayArg>& b, const array& a) {
 }
 
 void bind_irregular(nb::module_& m) {
-  m.def(
-      "where",
+  define(
+      m, "where",
       [](const ArrayArg& condition, const ArrayArg& x, const ArrayArg& y, const StreamArg& s) {
         auto [a, b] = to_arrays(x, y);
         return where(to_array(condition), a, b, s);
@@ -187,8 +187,8 @@ void bind_irregular(nb::module_& m) {
       "Elements of the second argument where the first one is true (NaN is), else of the third.\n\n"
       "All three broadcast; the result has the dtype the last two promote to.\n\n"
       "Example:\n    >>> mx.where(mx.array([True, False]), 1, 2)\n    array([1, 2], dtype=int32)");
-  m.def(
-      "clip",
+  define(
+      m, "clip",
       [](const ArrayArg& a, const std::optional<ArrayArg>& low, const std::optional<ArrayArg>& high,
          const StreamArg& s) {
         array x = to_array(a);
@@ -199,16 +199,16 @@ void bind_irregular(nb::module_& m) {
       "Bounds broadcast with ``a`` and promote with it; one of them may be ``None``.\n\n"
       "Raises:\n    ValueError: both bounds are ``None``.\n\n"
       "Example:\n    >>> mx.clip(mx.array([1, 5, 9]), 2, 8)\n    array([2, 5, 8], dtype=int32)");
-  m.def(
-      "round",
+  define(
+      m, "round",
       [](const ArrayArg& a, int decimals, const StreamArg& s) {
         return round(to_array(a), decimals, s);
       },
       nb::arg(), "decimals"_a = 0, nb::kw_only(), "stream"_a = nb::none(),
       "Round to a number of decimals, ties to even; the dtype stays.\n\n"
       "Example:\n    >>> mx.round(mx.array([0.5, 1.5, 2.5]))\n    array([0, 2, 2], dtype=float32)");
-  m.def(
-      "divmod",
+  define(
+      m, "divmod",
       [](const ArrayArg& a, const ArrayArg& b, const StreamArg& s) {
         auto [x, y] = to_arrays(a, b);
         return divmod(x, y, s);
@@ -217,23 +217,24 @@ void bind_irregular(nb::module_& m) {
       "Quotient rounded towards minus infinity, and remainder, as a list of two arrays.\n\n"
       "Example:\n    >>> mx.divmod(mx.array(7), 3)\n"
       "    [array(2, dtype=int32), array(1, dtype=int32)]");
-  m.def(
-      "nan_to_num",
+  define(
+      m, "nan_to_num",
       [](const ArrayArg& a, double nan, std::optional<double> posinf, std::optional<double> neginf,
          const StreamArg& s) { return nan_to_num(to_array(a), nan, posinf, neginf, s); },
       nb::arg(), "nan"_a = 0.0, "posinf"_a = nb::none(), "neginf"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none(),
       "Replace NaN and infinities by numbers; infinities by default by the largest finite ones.\n\n"
       "Raises:\n    ValueError: the input is float64 or complex.");
-  m.def(
-      "astype", [](const array& a, Dtype dtype, const StreamArg& s) { return astype(a, dtype, s); },
+  define(
+      m, "astype",
+      [](const array& a, Dtype dtype, const StreamArg& s) { return astype(a, dtype, s); },
       nb::arg(), "dtype"_a, nb::kw_only(), "stream"_a = nb::none(),
       "Convert to another dtype. Floats are cut towards zero, saturate at the range of an integer\n"
       "dtype, and NaN gives 0; integers wrap; complex numbers lose the imaginary part.\n\n"
       "Example:\n    >>> mx.astype(mx.array([1.7, -1.7]), mx.int32)\n"
       "    array([1, -1], dtype=int32)");
-  m.def(
-      "positive", [](const ArrayArg& a, const StreamArg&) { return to_array(a); }, nb::arg(),
+  define(
+      m, "positive", [](const ArrayArg& a, const StreamArg&) { return to_array(a); }, nb::arg(),
       nb::kw_only(), "stream"_a = nb::none(), "The array itself, as unary plus gives it.");
 }
 

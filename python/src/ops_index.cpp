@@ -7,8 +7,8 @@
 namespace mlx::core {
 
 void bind_index(nb::module_& m) {
-  m.def(
-      "take",
+  define(
+      m, "take",
       [](const array& a, const array& indices, std::optional<int> axis, const StreamArg& s) {
         return axis ? take(a, indices, *axis, s) : take(a, indices, s);
       },
@@ -23,8 +23,8 @@ void bind_index(nb::module_& m) {
       "    IndexError: an int beyond the axis.\n    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.take(mx.array([5, 6, 7]), mx.array([2, 0]))\n"
       "    array([7, 5], dtype=int32)");
-  m.def(
-      "take",
+  define(
+      m, "take",
       [](const array& a, int64_t index, std::optional<int> axis, const StreamArg& s) {
         if (index < 0) {
           fail<ValueError>("[take] expected an int that is not negative, got {}", index);
@@ -33,8 +33,8 @@ void bind_index(nb::module_& m) {
       },
       nb::arg(), "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("take(a: array, /, indices: int, axis: int | None = None").c_str()));
-  m.def(
-      "take_along_axis",
+  define(
+      m, "take_along_axis",
       [](const array& a, const array& indices, std::optional<int> axis, const StreamArg& s) {
         if (axis) {
           return take_along_axis(a, indices, *axis, s);
@@ -52,8 +52,8 @@ void bind_index(nb::module_& m) {
       "    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.take_along_axis(mx.array([[1, 2], [3, 4]]), mx.array([[1], [0]]))\n"
       "    array([[2],\n           [3]], dtype=int32)");
-  m.def(
-      "put_along_axis",
+  define(
+      m, "put_along_axis",
       [](const array& a, const array& indices, const array& values, std::optional<int> axis,
          const StreamArg& s) {
         if (axis) {

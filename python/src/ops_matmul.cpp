@@ -40,8 +40,8 @@ void bind_operators() {
 }
 
 void bind_products(nb::module_& m) {
-  m.def(
-      "matmul",
+  define(
+      m, "matmul",
       [](const array& a, const array& b, const StreamArg& s) { return matmul(a, b, s.value); },
       nb::arg(), nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
       R"doc(
@@ -65,8 +65,8 @@ void bind_products(nb::module_& m) {
           >>> mx.matmul(mx.ones((2, 3)), mx.ones((3, 4))).shape
           (2, 4)
       )doc");
-  m.def(
-      "addmm",
+  define(
+      m, "addmm",
       [](const array& c, const array& a, const array& b, float alpha, float beta,
          const StreamArg& s) { return addmm(c, a, b, alpha, beta, s.value); },
       nb::arg(), nb::arg(), nb::arg(), "alpha"_a = 1.0f, "beta"_a = 1.0f, nb::kw_only(),
@@ -95,9 +95,9 @@ void bind_products(nb::module_& m) {
 }
 
 void bind_contractions(nb::module_& m) {
-  m.def("tensordot", bound_tensordot, nb::arg(), nb::arg(), "axes"_a = 2, nb::kw_only(),
-        "stream"_a = nb::none(),
-        R"doc(
+  define(m, "tensordot", bound_tensordot, nb::arg(), nb::arg(), "axes"_a = 2, nb::kw_only(),
+         "stream"_a = nb::none(),
+         R"doc(
         Sum of products over chosen axes of a and b.
 
         Args:
@@ -116,8 +116,8 @@ void bind_contractions(nb::module_& m) {
             >>> mx.tensordot(mx.ones((2, 3)), mx.ones((3, 4)), 1).shape
             (2, 4)
         )doc");
-  m.def(
-      "inner",
+  define(
+      m, "inner",
       [](const array& a, const array& b, const StreamArg& s) { return inner(a, b, s.value); },
       nb::arg(), nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
       R"doc(
@@ -127,8 +127,8 @@ void bind_contractions(nb::module_& m) {
           >>> mx.inner(mx.array([1.0, 2.0]), mx.array([3.0, 4.0]))
           array(11, dtype=float32)
       )doc");
-  m.def(
-      "outer",
+  define(
+      m, "outer",
       [](const array& a, const array& b, const StreamArg& s) { return outer(a, b, s.value); },
       nb::arg(), nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
       R"doc(
@@ -142,8 +142,8 @@ void bind_contractions(nb::module_& m) {
           array([[3, 4],
                  [6, 8]], dtype=int32)
       )doc");
-  m.def(
-      "vecdot",
+  define(
+      m, "vecdot",
       [](const array& a, const array& b, int axis, const StreamArg& s) {
         return vecdot(a, b, axis, s.value);
       },

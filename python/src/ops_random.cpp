@@ -45,8 +45,8 @@ void bind_state(nb::module_& m) {
 }
 
 void bind_keys(nb::module_& m) {
-  m.def(
-      "key", [](uint64_t seed) { return random::key(seed); }, "seed"_a,
+  define(
+      m, "key", [](uint64_t seed) { return random::key(seed); }, "seed"_a,
       R"doc(
       The key of a seed.
 
@@ -60,11 +60,11 @@ void bind_keys(nb::module_& m) {
           >>> mx.random.key(0)
           array([0, 0], dtype=uint32)
       )doc");
-  m.def(
-      "seed", [](uint64_t seed) { random::seed(seed); }, "seed"_a,
+  define(
+      m, "seed", [](uint64_t seed) { random::seed(seed); }, "seed"_a,
       "Set the random state of the calling thread to the key of ``seed``.");
-  m.def(
-      "split",
+  define(
+      m, "split",
       [](const array& key, int64_t num, const StreamArg& s) {
         return random::split(key, num, s.value);
       },
@@ -88,8 +88,8 @@ void bind_keys(nb::module_& m) {
 }
 
 void bind_uniform(nb::module_& m) {
-  m.def(
-      "uniform",
+  define(
+      m, "uniform",
       [](const ArrayArg& low, const ArrayArg& high, Shape shape, const OptionalDtype& dtype,
          const OptionalKey& key, const StreamArg& s) {
         Dtype t = or_float32(dtype);
@@ -120,8 +120,8 @@ void bind_uniform(nb::module_& m) {
 }
 
 void bind_normal(nb::module_& m) {
-  m.def(
-      "normal",
+  define(
+      m, "normal",
       [](Shape shape, const OptionalDtype& dtype, const std::optional<ArrayArg>& loc,
          const std::optional<ArrayArg>& scale, const OptionalKey& key, const StreamArg& s) {
         Dtype t = or_float32(dtype);
@@ -147,8 +147,8 @@ void bind_normal(nb::module_& m) {
           >>> mx.random.normal((2, 3), loc=1.0, scale=0.1).shape
           (2, 3)
       )doc");
-  m.def(
-      "truncated_normal",
+  define(
+      m, "truncated_normal",
       [](const ArrayArg& lower, const ArrayArg& upper, const std::optional<Shape>& shape,
          const OptionalDtype& dtype, const OptionalKey& key, const StreamArg& s) {
         Dtype t = or_float32(dtype);
@@ -178,8 +178,8 @@ void bind_normal(nb::module_& m) {
 }
 
 void bind_discrete(nb::module_& m) {
-  m.def(
-      "bernoulli",
+  define(
+      m, "bernoulli",
       [](const ArrayArg& p, const std::optional<Shape>& shape, const OptionalKey& key,
          const StreamArg& s) { return random::bernoulli(to_array(p), shape, key, s.value); },
       "p"_a = 0.5, "shape"_a = nb::none(), "key"_a = nb::none(), "stream"_a = nb::none(),
@@ -198,8 +198,8 @@ void bind_discrete(nb::module_& m) {
           >>> mx.random.bernoulli(0.3, (4,)).dtype
           mlx.core.bool
       )doc");
-  m.def(
-      "randint",
+  define(
+      m, "randint",
       [](const ArrayArg& low, const ArrayArg& high, Shape shape, const OptionalDtype& dtype,
          const OptionalKey& key, const StreamArg& s) {
         Dtype t = dtype.value_or(int32);
@@ -230,8 +230,8 @@ void bind_discrete(nb::module_& m) {
 }
 
 void bind_continuous(nb::module_& m) {
-  m.def(
-      "gumbel",
+  define(
+      m, "gumbel",
       [](Shape shape, const OptionalDtype& dtype, const OptionalKey& key, const StreamArg& s) {
         return random::gumbel(std::move(shape), or_float32(dtype), key, s.value);
       },
@@ -249,8 +249,8 @@ void bind_continuous(nb::module_& m) {
           >>> mx.random.gumbel((2,)).shape
           (2,)
       )doc");
-  m.def(
-      "laplace",
+  define(
+      m, "laplace",
       [](Shape shape, const OptionalDtype& dtype, float loc, float scale, const OptionalKey& key,
          const StreamArg& s) {
         return random::laplace(std::move(shape), or_float32(dtype), loc, scale, key, s.value);
@@ -290,9 +290,9 @@ array bound_categorical(const array& logits, int axis, const std::optional<Shape
 }
 
 void bind_categorical(nb::module_& m) {
-  m.def("categorical", bound_categorical, "logits"_a, "axis"_a = -1, "shape"_a = nb::none(),
-        "num_samples"_a = nb::none(), "key"_a = nb::none(), "stream"_a = nb::none(),
-        R"doc(
+  define(m, "categorical", bound_categorical, "logits"_a, "axis"_a = -1, "shape"_a = nb::none(),
+         "num_samples"_a = nb::none(), "key"_a = nb::none(), "stream"_a = nb::none(),
+         R"doc(
         Indices drawn with probabilities proportional to ``exp(logits)``.
 
         Args:

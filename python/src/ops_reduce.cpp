@@ -71,8 +71,8 @@ void bind_rows(nb::module_& m) {
     std::string signature =
         format("def {}({}, {}, keepdims: bool = False, *, {}) -> array", row.name,
                named ? "array: array" : "a: array, /", axes_signature, stream_signature);
-    m.def(
-        row.name,
+    define(
+        m, row.name,
         [f](const array& a, const AxisArg& axis, bool keepdims, const StreamArg& s) {
           return f(a, axis, keepdims, s);
         },
@@ -103,8 +103,8 @@ void bind_moment(nb::module_& m, const char* name, MomentFunction f, const char*
   std::string signature =
       format("def {}(a: array, /, {}, keepdims: bool = False, ddof: int = 0, *, {}) -> array", name,
              axes_signature, stream_signature);
-  m.def(
-      name,
+  define(
+      m, name,
       [f](const array& a, const AxisArg& axis, bool keepdims, int ddof, const StreamArg& s) {
         return f(a, axis, keepdims, ddof, s);
       },
@@ -145,8 +145,8 @@ void bind_arg(nb::module_& m, const char* name, ArgFunction f, const char* what,
   std::string signature =
       format("def {}(a: array, /, axis: None | int = None, keepdims: bool = False, *, {}) -> array",
              name, stream_signature);
-  m.def(
-      name,
+  define(
+      m, name,
       [f](const array& a, std::optional<int> axis, bool keepdims, const StreamArg& s) {
         return f(a, axis, keepdims, s);
       },
@@ -169,8 +169,8 @@ void bind_composed(nb::module_& m) {
   std::string signature =
       format("def softmax(a: array, /, {}, *, precise: bool = False, {}) -> array", axes_signature,
              stream_signature);
-  m.def(
-      "softmax",
+  define(
+      m, "softmax",
       [](const array& a, const AxisArg& axis, bool precise, const StreamArg& s) {
         return softmax(a, axis, precise, s);
       },
@@ -195,8 +195,8 @@ Example:
   signature =
       format("def minmax(a: array, /, {}, keepdims: bool = False, *, {}) -> tuple[array, array]",
              axes_signature, stream_signature);
-  m.def(
-      "minmax",
+  define(
+      m, "minmax",
       [](const array& a, const AxisArg& axis, bool keepdims, const StreamArg& s) {
         return std::pair(min(a, axis, keepdims, s), max(a, axis, keepdims, s));
       },
@@ -220,8 +220,8 @@ Example:
       "def count_nonzero(a: array, /, axis: None | int | Sequence[int] = None, *, "
       "keepdims: bool = False, {}) -> array",
       stream_signature);
-  m.def(
-      "count_nonzero",
+  define(
+      m, "count_nonzero",
       [](const array& a, const AxisArg& axis, bool keepdims, const StreamArg& s) {
         return count_nonzero(a, axis, keepdims, s);
       },

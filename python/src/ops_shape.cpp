@@ -69,8 +69,8 @@ std::vector<array> split_any(const array& a, const Ints& parts, int axis, const 
 }
 
 void bind_reshapes(nb::module_& m) {
-  m.def(
-      "reshape",
+  define(
+      m, "reshape",
       [](const array& a, Shape shape, const StreamArg& s) { return reshape(a, shape, s); },
       nb::arg(), "shape"_a, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("reshape(a: array, /, shape: collections.abc.Sequence[int]").c_str()),
@@ -79,8 +79,8 @@ void bind_reshapes(nb::module_& m) {
       "Raises:\n    ValueError: the sizes do not fit the number of elements.\n\n"
       "Example:\n    >>> mx.reshape(mx.arange(4), (2, -1))\n    array([[0, 1],\n           [2, "
       "3]], dtype=int32)");
-  m.def(
-      "flatten",
+  define(
+      m, "flatten",
       [](const array& a, int start_axis, int end_axis, const StreamArg& s) {
         return flatten(a, start_axis, end_axis, s);
       },
@@ -89,8 +89,8 @@ void bind_reshapes(nb::module_& m) {
       "Merges the axes from ``start_axis`` to ``end_axis``, which are clamped to those there are.\n"
       "\nRaises:\n    ValueError: ``start_axis`` lies behind ``end_axis``.\n\n"
       "Example:\n    >>> mx.flatten(mx.ones((2, 3, 4)), 1).shape\n    (2, 12)");
-  m.def(
-      "unflatten",
+  define(
+      m, "unflatten",
       [](const array& a, int axis, Shape shape, const StreamArg& s) {
         return unflatten(a, axis, shape, s);
       },
@@ -101,17 +101,17 @@ void bind_reshapes(nb::module_& m) {
       "Raises:\n    ValueError: the sizes do not fit the axis or there are none.\n"
       "    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.unflatten(mx.ones((2, 6)), 1, (3, -1)).shape\n    (2, 3, 2)");
-  m.def("squeeze", &squeeze_any, nb::arg(), "axis"_a = nb::none(), nb::kw_only(),
-        "stream"_a = nb::none(),
-        nb::sig(signature(
-                    "squeeze(a: array, /, axis: int | collections.abc.Sequence[int] | None = None")
-                    .c_str()),
-        "Drops axes of size 1: all of them, or those given.\n\n"
-        "Raises:\n    ValueError: a given axis has another size or is given twice.\n"
-        "    AxisError: an axis is out of range.\n\n"
-        "Example:\n    >>> mx.squeeze(mx.ones((1, 3, 1)), 0).shape\n    (3, 1)");
-  m.def(
-      "expand_dims",
+  define(m, "squeeze", &squeeze_any, nb::arg(), "axis"_a = nb::none(), nb::kw_only(),
+         "stream"_a = nb::none(),
+         nb::sig(signature(
+                     "squeeze(a: array, /, axis: int | collections.abc.Sequence[int] | None = None")
+                     .c_str()),
+         "Drops axes of size 1: all of them, or those given.\n\n"
+         "Raises:\n    ValueError: a given axis has another size or is given twice.\n"
+         "    AxisError: an axis is out of range.\n\n"
+         "Example:\n    >>> mx.squeeze(mx.ones((1, 3, 1)), 0).shape\n    (3, 1)");
+  define(
+      m, "expand_dims",
       [](const array& a, const AxisOrAxes& axis, const StreamArg& s) {
         return expand_dims(a, axes_of(axis), s);
       },
@@ -127,8 +127,8 @@ void bind_reshapes(nb::module_& m) {
         "def {}(*arys: array, stream: Stream | ThreadLocalStream | Device | DeviceType | "
         "None = None) -> array | list[array]",
         name);
-    m.def(
-        name,
+    define(
+        m, name,
         [f, op = std::string(name)](const nb::args& args, const StreamArg& s) -> nb::object {
           std::vector<array> out = arrays_of(args, op);
           for (array& a : out) {
@@ -155,8 +155,8 @@ array transpose_any(const array& a, const std::optional<std::vector<int>>& axes,
 }
 
 void bind_orders(nb::module_& m) {
-  m.def(
-      "transpose", &transpose_any, nb::arg(), "axes"_a = nb::none(), nb::kw_only(),
+  define(
+      m, "transpose", &transpose_any, nb::arg(), "axes"_a = nb::none(), nb::kw_only(),
       "stream"_a = nb::none(),
       nb::sig(signature("transpose(a: array, /, axes: collections.abc.Sequence[int] | None = None")
                   .c_str()),
@@ -166,15 +166,16 @@ void bind_orders(nb::module_& m) {
       "range.\n\n"
       "Example:\n    >>> mx.transpose(mx.ones((2, 3, 4)), (2, 0, 1)).shape\n    (4, 2, 3)");
   m.attr("permute_dims") = m.attr("transpose");
-  m.def(
-      "matrix_transpose", [](const array& a, const StreamArg& s) { return matrix_transpose(a, s); },
-      nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
+  define(
+      m, "matrix_transpose",
+      [](const array& a, const StreamArg& s) { return matrix_transpose(a, s); }, nb::arg(),
+      nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("matrix_transpose(a: array, /").c_str()),
       "The last two axes swapped.\n\n"
       "Raises:\n    ValueError: fewer than 2 dimensions.\n\n"
       "Example:\n    >>> mx.matrix_transpose(mx.ones((2, 3, 4))).shape\n    (2, 4, 3)");
-  m.def(
-      "swapaxes",
+  define(
+      m, "swapaxes",
       [](const array& a, int axis1, int axis2, const StreamArg& s) {
         return swapaxes(a, axis1, axis2, s);
       },
@@ -182,8 +183,8 @@ void bind_orders(nb::module_& m) {
       nb::sig(signature("swapaxes(a: array, /, axis1: int, axis2: int").c_str()),
       "Two axes swapped.\n\nRaises:\n    AxisError: an axis is out of range.\n\n"
       "Example:\n    >>> mx.swapaxes(mx.ones((2, 3, 4)), 0, 2).shape\n    (4, 3, 2)");
-  m.def(
-      "moveaxis",
+  define(
+      m, "moveaxis",
       [](const array& a, int source, int destination, const StreamArg& s) {
         return moveaxis(a, source, destination, s);
       },
@@ -192,8 +193,8 @@ void bind_orders(nb::module_& m) {
       "One axis moved to another place, the others keep their order.\n\n"
       "Raises:\n    AxisError: an axis is out of range.\n\n"
       "Example:\n    >>> mx.moveaxis(mx.ones((2, 3, 4)), 0, 2).shape\n    (3, 4, 2)");
-  m.def(
-      "flip",
+  define(
+      m, "flip",
       [](const array& a, const AxisArg& axis, const StreamArg& s) {
         return flip(a, axis.value ? *axis.value : all_axes(a), s);
       },
@@ -204,8 +205,8 @@ void bind_orders(nb::module_& m) {
       "Raises:\n    ValueError: an axis is given twice.\n    AxisError: an axis is out of "
       "range.\n\n"
       "Example:\n    >>> mx.flip(mx.arange(3))\n    array([2, 1, 0], dtype=int32)");
-  m.def(
-      "roll",
+  define(
+      m, "roll",
       [](const array& a, const Ints& shift, const AxisArg& axis, const StreamArg& s) {
         std::vector<int64_t> shifts = ints_of(shift);
         if (axis.value) {
@@ -228,8 +229,8 @@ void bind_orders(nb::module_& m) {
 }
 
 void bind_broadcasts(nb::module_& m) {
-  m.def(
-      "broadcast_to",
+  define(
+      m, "broadcast_to",
       [](const ArrayArg& a, Shape shape, const StreamArg& s) {
         return broadcast_to(to_array(a), shape, s);
       },
@@ -241,8 +242,8 @@ void bind_broadcasts(nb::module_& m) {
       "Raises:\n    ValueError: the shapes are incompatible or a size is negative.\n\n"
       "Example:\n    >>> mx.broadcast_to(mx.arange(2), (2, 2))\n    array([[0, 1],\n           "
       "[0, 1]], dtype=int32)");
-  m.def(
-      "broadcast_arrays",
+  define(
+      m, "broadcast_arrays",
       [](const nb::args& args, const StreamArg& s) {
         return broadcast_arrays(arrays_of(args, "broadcast_arrays"), s);
       },
@@ -253,8 +254,8 @@ void bind_broadcasts(nb::module_& m) {
       "Raises:\n    ValueError: there is none.\n\n"
       "Example:\n    >>> [a.shape for a in mx.broadcast_arrays(mx.ones((2, 1)), mx.ones(3))]\n"
       "    [(2, 3), (2, 3)]");
-  m.def(
-      "broadcast_shapes",
+  define(
+      m, "broadcast_shapes",
       [](const nb::args& args) {
         if (args.size() == 0) {
           fail<ValueError>("[broadcast_shapes] expected at least one shape, got none");
@@ -269,8 +270,8 @@ void bind_broadcasts(nb::module_& m) {
       "The common shape of arrays by NumPy's rules.\n\n"
       "Raises:\n    ValueError: there is none, or no shape is given.\n\n"
       "Example:\n    >>> mx.broadcast_shapes((2, 1), (3,))\n    (2, 3)");
-  m.def(
-      "repeat",
+  define(
+      m, "repeat",
       [](const array& a, int64_t repeats, std::optional<int> axis, const StreamArg& s) {
         return axis ? repeat(a, repeats, *axis, s)
                     : repeat(reshape(a, Shape{a.size()}, s), repeats, 0, s);
@@ -281,8 +282,8 @@ void bind_broadcasts(nb::module_& m) {
       "Raises:\n    ValueError: ``repeats`` is negative.\n    AxisError: the axis is out of "
       "range.\n\n"
       "Example:\n    >>> mx.repeat(mx.arange(2), 2)\n    array([0, 0, 1, 1], dtype=int32)");
-  m.def(
-      "tile",
+  define(
+      m, "tile",
       [](const array& a, const ShapeArg& reps, const StreamArg& s) {
         return tile(a, reps.value, s);
       },
@@ -295,8 +296,8 @@ void bind_broadcasts(nb::module_& m) {
 }
 
 void bind_joins(nb::module_& m) {
-  m.def(
-      "concatenate",
+  define(
+      m, "concatenate",
       [](const std::vector<array>& arrays, std::optional<int> axis, const StreamArg& s) {
         if (axis) {
           return concatenate(arrays, *axis, s);
@@ -318,8 +319,8 @@ void bind_joins(nb::module_& m) {
       "Example:\n    >>> mx.concatenate([mx.arange(2), mx.arange(1)])\n"
       "    array([0, 1, 0], dtype=int32)");
   m.attr("concat") = m.attr("concatenate");
-  m.def(
-      "stack",
+  define(
+      m, "stack",
       [](const std::vector<array>& arrays, std::optional<int> axis, const StreamArg& s) {
         return stack(arrays, axis.value_or(0), s);
       },
@@ -331,20 +332,20 @@ void bind_joins(nb::module_& m) {
       "    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.stack([mx.arange(2), mx.arange(2)], axis=1).tolist()\n"
       "    [[0, 0], [1, 1]]");
-  m.def("split", &split_any, nb::arg(), "indices_or_sections"_a, "axis"_a = 0, nb::kw_only(),
-        "stream"_a = nb::none(),
-        nb::sig(signature("split(a: array, /, indices_or_sections: int | "
-                          "collections.abc.Sequence[int], axis: int = 0",
-                          "list[array]")
-                    .c_str()),
-        "Cuts an axis into parts, which are views.\n\n"
-        "Args:\n    indices_or_sections: a number of equal parts, or the places to cut at.\n\n"
-        "Raises:\n    ValueError: the axis does not divide into that many parts.\n"
-        "    AxisError: the axis is out of range.\n\n"
-        "Example:\n    >>> [a.tolist() for a in mx.split(mx.arange(4), [1])]\n"
-        "    [[0], [1, 2, 3]]");
-  m.def(
-      "unstack",
+  define(m, "split", &split_any, nb::arg(), "indices_or_sections"_a, "axis"_a = 0, nb::kw_only(),
+         "stream"_a = nb::none(),
+         nb::sig(signature("split(a: array, /, indices_or_sections: int | "
+                           "collections.abc.Sequence[int], axis: int = 0",
+                           "list[array]")
+                     .c_str()),
+         "Cuts an axis into parts, which are views.\n\n"
+         "Args:\n    indices_or_sections: a number of equal parts, or the places to cut at.\n\n"
+         "Raises:\n    ValueError: the axis does not divide into that many parts.\n"
+         "    AxisError: the axis is out of range.\n\n"
+         "Example:\n    >>> [a.tolist() for a in mx.split(mx.arange(4), [1])]\n"
+         "    [[0], [1, 2, 3]]");
+  define(
+      m, "unstack",
       [](const array& x, int axis, const StreamArg& s) {
         return nb::tuple(nb::cast(unstack(x, axis, s)));
       },
@@ -404,8 +405,8 @@ PadMode pad_mode(const std::string& mode) {
 }
 
 void bind_pad(nb::module_& m) {
-  m.def(
-      "pad",
+  define(
+      m, "pad",
       [](const array& a, const Widths& pad_width, const std::string& mode,
          const ArrayArg& constant_values, const StreamArg& s) {
         Shape low, high;
@@ -436,8 +437,8 @@ void bind_pad(nb::module_& m) {
 }
 
 void bind_layouts(nb::module_& m) {
-  m.def(
-      "as_strided",
+  define(
+      m, "as_strided",
       [](const array& a, std::optional<Shape> shape, std::optional<Shape> strides, int64_t offset,
          const StreamArg& s) {
         Shape sizes = shape.value_or(a.shape());
@@ -457,8 +458,8 @@ void bind_layouts(nb::module_& m) {
       "Raises:\n    ValueError: an element would lie outside the array.\n\n"
       "Example:\n    >>> mx.as_strided(mx.arange(4), (3, 2), (1, 1)).tolist()\n"
       "    [[0, 1], [1, 2], [2, 3]]");
-  m.def(
-      "contiguous",
+  define(
+      m, "contiguous",
       [](const array& a, bool allow_col_major, const StreamArg& s) {
         return contiguous(a, allow_col_major, s);
       },
@@ -467,8 +468,8 @@ void bind_layouts(nb::module_& m) {
       "The same values in row-major memory; copies only if they are not there yet.\n\n"
       "Args:\n    allow_col_major: leave a column-major array as it is.\n\n"
       "Example:\n    >>> mx.contiguous(mx.ones((2, 3)).T).shape\n    (3, 2)");
-  m.def(
-      "view",
+  define(
+      m, "view",
       [](const ArrayArg& a, Dtype dtype, const StreamArg& s) {
         return view(to_array(a), dtype, s);
       },
@@ -478,8 +479,8 @@ void bind_layouts(nb::module_& m) {
       "The bits of ``a`` as elements of another dtype; the last axis scales by the sizes.\n\n"
       "Raises:\n    ValueError: the last axis does not hold whole elements.\n\n"
       "Example:\n    >>> mx.view(mx.array([1.0]), mx.int32)\n    array([1065353216], dtype=int32)");
-  m.def(
-      "stop_gradient", [](const array& a, const StreamArg& s) { return stop_gradient(a, s); },
+  define(
+      m, "stop_gradient", [](const array& a, const StreamArg& s) { return stop_gradient(a, s); },
       nb::arg(), nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("stop_gradient(a: array, /").c_str()),
       "The same values; no gradient flows through them.\n\n"

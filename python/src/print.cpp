@@ -132,13 +132,13 @@ void bind_print(nb::module_& m) {
              return options();
            })
       .def("__exit__", [](PrintOptionsContext& c, nb::args) { options() = c.before; });
-  m.def(
-      "set_printoptions", [](int precision) { options() = {precision}; }, "precision"_a = -1,
+  define(
+      m, "set_printoptions", [](int precision) { options() = {precision}; }, "precision"_a = -1,
       "Set how arrays print.\n\nArgs:\n    precision: number of decimals; negative (default): six\n"
       "        significant digits.");
-  m.def("get_printoptions", [] { return options(); }, "The print options in use.");
-  m.def(
-      "printoptions", [](int precision) { return PrintOptionsContext{{precision}, {}}; },
+  define(m, "get_printoptions", [] { return options(); }, "The print options in use.");
+  define(
+      m, "printoptions", [](int precision) { return PrintOptionsContext{{precision}, {}}; },
       "precision"_a = -1,
       "A context manager that sets the print options and restores them on exit.\n\n"
       "Example:\n    >>> with mx.printoptions(precision=2):\n    ...     print(mx.array(1 / 3))\n"

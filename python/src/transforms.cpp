@@ -456,25 +456,25 @@ constexpr const char* vmap_doc =
 void bind_transforms(nb::module_& m) {
   bind_wrapped(m);
   Names no_names = std::vector<std::string>{};
-  m.def("grad", &grad, "fun"_a, "argnums"_a = nb::none(), "argnames"_a = no_names, grad_doc);
-  m.def("value_and_grad", &value_and_grad, "fun"_a, "argnums"_a = nb::none(),
-        "argnames"_a = no_names, value_and_grad_doc);
-  m.def("vjp", &vjp_of, "fun"_a, "primals"_a, "cotangents"_a,
-        "The outputs of ``fun`` and the products of ``cotangents`` with its Jacobian.\n\n"
-        "Args:\n    fun: takes arrays, returns an array or a list or tuple of them.\n"
-        "    primals: the arrays to call it with.\n"
-        "    cotangents: one for each output, of its shape.\n\n"
-        "Returns:\n    A tuple of two lists: outputs, and one cotangent for each primal.\n\n"
-        "Example:\n    >>> mx.vjp(mx.sin, [mx.array(0.0)], [mx.array(1.0)])\n"
-        "    ([array(0, dtype=float32)], [array(1, dtype=float32)])");
-  m.def("jvp", &jvp_of, "fun"_a, "primals"_a, "tangents"_a,
-        "The outputs of ``fun`` and the product of its Jacobian with ``tangents``.\n\n"
-        "Args:\n    fun: takes arrays, returns an array or a list or tuple of them.\n"
-        "    primals: the arrays to call it with.\n    tangents: one for each, of its shape.\n\n"
-        "Returns:\n    A tuple of two lists: outputs, and one tangent for each output.\n\n"
-        "Example:\n    >>> mx.jvp(mx.sin, [mx.array(0.0)], [mx.array(1.0)])\n"
-        "    ([array(0, dtype=float32)], [array(1, dtype=float32)])");
-  m.def("vmap", &vmap_of, "fun"_a, nb::arg("in_axes") = 0, nb::arg("out_axes") = 0, vmap_doc);
+  define(m, "grad", &grad, "fun"_a, "argnums"_a = nb::none(), "argnames"_a = no_names, grad_doc);
+  define(m, "value_and_grad", &value_and_grad, "fun"_a, "argnums"_a = nb::none(),
+         "argnames"_a = no_names, value_and_grad_doc);
+  define(m, "vjp", &vjp_of, "fun"_a, "primals"_a, "cotangents"_a,
+         "The outputs of ``fun`` and the products of ``cotangents`` with its Jacobian.\n\n"
+         "Args:\n    fun: takes arrays, returns an array or a list or tuple of them.\n"
+         "    primals: the arrays to call it with.\n"
+         "    cotangents: one for each output, of its shape.\n\n"
+         "Returns:\n    A tuple of two lists: outputs, and one cotangent for each primal.\n\n"
+         "Example:\n    >>> mx.vjp(mx.sin, [mx.array(0.0)], [mx.array(1.0)])\n"
+         "    ([array(0, dtype=float32)], [array(1, dtype=float32)])");
+  define(m, "jvp", &jvp_of, "fun"_a, "primals"_a, "tangents"_a,
+         "The outputs of ``fun`` and the product of its Jacobian with ``tangents``.\n\n"
+         "Args:\n    fun: takes arrays, returns an array or a list or tuple of them.\n"
+         "    primals: the arrays to call it with.\n    tangents: one for each, of its shape.\n\n"
+         "Returns:\n    A tuple of two lists: outputs, and one tangent for each output.\n\n"
+         "Example:\n    >>> mx.jvp(mx.sin, [mx.array(0.0)], [mx.array(1.0)])\n"
+         "    ([array(0, dtype=float32)], [array(1, dtype=float32)])");
+  define(m, "vmap", &vmap_of, "fun"_a, nb::arg("in_axes") = 0, nb::arg("out_axes") = 0, vmap_doc);
 }
 
 }  // namespace mlx::core

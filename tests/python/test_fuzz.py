@@ -12,9 +12,9 @@ import pytest
 
 def test_random_calls_raise_or_return():
     seed = int(os.environ.get("MLX_FUZZ_SEED", "0"))
-    findings, made = fuzz_calls.watch(seed, first=0, count=10000, seconds=100)
+    findings, made = fuzz_calls.watch(seed, first=0, count=20000, seconds=200)
     assert not findings, "\n".join(findings)
-    assert made > 500
+    assert made > 1000
 
 
 def run(program):
@@ -35,6 +35,33 @@ def run(program):
 def test_functions_of_many_arrays_name_what_they_got(name, wrong):
     with pytest.raises(TypeError, match=rf"\[{name}\]"):
         getattr(mx, name)((2, 3) if name == "broadcast_shapes" else mx.ones(3), wrong)
+
+
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda: mx.sin((1,)), ValueError, r"\[sin\] expected an array or a number.*tuple"),
+        (lambda: mx.round(2**63), RuntimeError, r"\[round\] .*9223372036854775808"),
+        (lambda: mx.trace(mx.ones((3, 1)), axis2=0), ValueError, r"\[trace\] diagonal: .*axis 0"),
+        (lambda: mx.linspace((1,), 2), TypeError, r"\[linspace\] start .*\(1,\)"),
+        (lambda: mx.linspace(0, mx.ones(2)), TypeError, r"\[linspace\] stop .*array"),
+    ],
+)
+def test_errors_name_the_function_that_was_called(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_memory_errors_name_the_value_there_was_no_room_for():
+    assert (
+        run(
+            "mx.set_memory_limit(1 << 20)\n"
+            "try:\n    mx.eval(mx.exp(mx.broadcast_to(mx.ones(1), (1 << 20,))))\n"
+            "except MemoryError as error:\n"
+            "    print('Elementwise' in str(error) or 'Exp' in str(error), '(1048576,)' in str(error))"
+        )
+        == "True True"
+    )
 
 
 @pytest.mark.parametrize(
