@@ -9,4 +9,5 @@
 #include "mlx/ops/random/random.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/ops/sort/sort.h"
 #include "mlx/transforms/transforms.h"

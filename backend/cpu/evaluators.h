@@ -20,6 +20,7 @@
 #include "mlx/ops/shape/reshape.h"
 #include "mlx/ops/shape/slice.h"
 #include "mlx/ops/shape/transpose.h"
+#include "mlx/ops/sort/sort.h"
 
 namespace mlx::core {
 

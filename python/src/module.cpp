@@ -42,6 +42,7 @@ NB_MODULE(core, m) {
   bind_shape(m);
   bind_creation(m);
   bind_index(m);
+  bind_sort(m);
   bind_transforms(m);
   bind_io(m);
   bind_matmul(m);

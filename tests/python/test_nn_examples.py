@@ -14,7 +14,7 @@ PACKAGES = [nn, optim]
 MODULES = ["mlx.utils"] + [
     info.name for p in PACKAGES for info in pkgutil.walk_packages(p.__path__, p.__name__ + ".")
 ]
-NEEDS = {"checkpoint": "checkpoint", "orthogonal": "linalg", "sparse": "argsort"}
+NEEDS = {"checkpoint": "checkpoint", "orthogonal": "linalg"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 

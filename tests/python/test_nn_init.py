@@ -61,7 +61,6 @@ def test_uniform(fn, low, high):
     assert low <= x.min() < low + margin and high - margin < x.max() <= high
 
 
-@pytest.mark.skipif(not hasattr(mx, "argsort"), reason="needs mx.argsort")
 def test_sparse():
     mx.random.seed(0)
     x = np.array(I.sparse(0.35, mean=5.0, std=0.1)(mx.zeros((50, 10))))

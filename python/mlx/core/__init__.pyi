@@ -2900,6 +2900,174 @@ def put_along_axis(a: array, /, indices: array, values: array, axis: int | None 
         array([[1, 9]], dtype=int32)
     """
 
+def sort(a: array, /, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Elements in ascending order along an axis.
+
+    Equal elements keep their order; NaN comes last, complex numbers are ordered by their real
+    part first.
+
+    Args:
+        axis: default the last; None sorts the flattened array.
+
+    Returns:
+        The shape and dtype of ``a``.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.sort(mx.array([3, 1, 2]))
+        array([1, 2, 3], dtype=int32)
+    """
+
+def argsort(a: array, /, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Positions (uint32) that bring the elements into the order of :func:`sort`.
+
+    Args:
+        axis: default the last; None sorts the flattened array.
+
+    Raises:
+        AxisError: the axis is out of range.
+        OverflowError: positions do not fit uint32.
+
+    Example:
+        >>> mx.argsort(mx.array([30, 10, 20]))
+        array([1, 2, 0], dtype=uint32)
+    """
+
+def partition(a: array, /, kth: int, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Elements rearranged so that position ``kth`` holds what :func:`sort` would put there, with
+    nothing greater before it and nothing less behind it.
+
+    Args:
+        kth: a position along the axis; negative ones count from the end.
+        axis: default the last; None partitions the flattened array.
+
+    Returns:
+        The shape and dtype of ``a``.
+
+    Raises:
+        ValueError: kth is out of range.
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.partition(mx.array([3, 1, 2]), 1)
+        array([1, 2, 3], dtype=int32)
+    """
+
+def argpartition(a: array, /, kth: int, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Positions (uint32) that rearrange the elements as :func:`partition` does.
+
+    Args:
+        kth: a position along the axis; negative ones count from the end.
+        axis: default the last; None partitions the flattened array.
+
+    Raises:
+        ValueError: kth is out of range.
+        AxisError: the axis is out of range.
+        OverflowError: positions do not fit uint32.
+
+    Example:
+        >>> mx.argpartition(mx.array([30, 10, 20]), 0)
+        array([1, 2, 0], dtype=uint32)
+    """
+
+def topk(a: array, /, k: int, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The ``k`` largest elements along an axis; NaN counts as largest.
+
+    They are in ascending order, but if all elements are wanted the array is returned as it is.
+
+    Args:
+        k: from 0 to the size of the axis.
+        axis: default the last; None takes the flattened array.
+
+    Returns:
+        The shape of ``a`` with size ``k`` along the axis.
+
+    Raises:
+        ValueError: k is out of range.
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.topk(mx.array([5, 1, 4, 2]), 2)
+        array([4, 5], dtype=int32)
+    """
+
+def median(a: array, /, axis: None | int | Sequence[int] = None, keepdims: bool = False, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Middle element in sorted order over axes, or the average of the two middle ones.
+
+    Args:
+        axis: axis or axes to reduce over; None means all, () none.
+        keepdims: keep the reduced axes with size 1.
+
+    Integer and bool inputs give float32. A NaN among the elements gives NaN.
+
+    Raises:
+        AxisError: an axis is out of range.
+        ValueError: an axis is given twice or a reduced axis is empty.
+
+    Example:
+        >>> mx.median(mx.array([4, 1, 3, 2]))
+        array(2.5, dtype=float32)
+    """
+
+def searchsorted(sorted_sequence: array, values: array, /, side: str = 'left', *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Where values have to be inserted to keep a sequence sorted, by binary search.
+
+    Both are converted to their common dtype; the order is that of :func:`sort`.
+
+    Args:
+        sorted_sequence: one-dimensional, in ascending order.
+        values: any shape.
+        side: ``'left'`` gives the first such position, ``'right'`` the last.
+
+    Returns:
+        uint32 positions with the shape of ``values``.
+
+    Raises:
+        ValueError: a sequence that is not one-dimensional, or an unknown side.
+        OverflowError: positions do not fit uint32.
+
+    Example:
+        >>> mx.searchsorted(mx.array([1, 2, 2, 3]), mx.array([2, 0, 9]))
+        array([1, 0, 4], dtype=uint32)
+    """
+
+def unique(a: array, /, size: int, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, fill_value: scalar | array | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array | tuple[array, ...]:
+    """
+    The distinct elements of the flattened array in ascending order, as many as ``size`` says.
+
+    The size of the result may not depend on values, so it has to be given: further values are
+    left out, missing ones filled in. Every NaN is distinct.
+
+    Args:
+        size: how many values to return.
+        return_index: also return where each value occurs first (uint32).
+        return_inverse: also return for each element of ``a`` the position of its value, the
+            last one for values that are left out (uint32, the shape of ``a``).
+        return_counts: also return how often each value occurs (int32), 0 where filled.
+        fill_value: for missing values; default the smallest value.
+
+    Returns:
+        The values, or a tuple of them and what else was asked for, in this order.
+
+    Raises:
+        ValueError: a negative size, a fill_value of several elements, or none for an
+            empty array.
+        OverflowError: counts do not fit int32.
+
+    Example:
+        >>> mx.unique(mx.array([3, 1, 3, 2]), size=3)
+        array([1, 2, 3], dtype=int32)
+    """
+
 def grad(fun: Callable, argnums: int | Sequence[int] | None = None, argnames: str | Sequence[str] = []) -> object:
     """
     A function that computes the gradient of ``fun``.

@@ -252,10 +252,10 @@ def sparse(
             raise ValueError(f"[sparse] got an array of shape {a.shape}, expected 2 dimensions")
         columns = a.shape[1]
         zeros = math.ceil(sparsity * columns)
-        order = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)  # type: ignore[attr-defined]
+        order = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)
         values = mx.random.normal(shape=a.shape, scale=std, loc=mean, dtype=dtype)
         # The rank of an element in its row is the inverse of the order.
-        rank = mx.argsort(order, axis=1)  # type: ignore[attr-defined]
+        rank = mx.argsort(order, axis=1)
         return mx.where(rank < zeros, mx.array(0, dtype), values)
 
     return initializer

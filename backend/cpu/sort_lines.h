@@ -1,0 +1,101 @@
+// Walking the lines of an operand along an axis, and the positions that sort one line.
+#pragma once
+
+#include <algorithm>
+
+#include "backend/cpu/encoder.h"
+#include "backend/cpu/sort_engine.h"
+#include "backend/cpu/sort_keys.h"
+#include "mlx/dispatch.h"
+#include "mlx/layout.h"
+
+namespace mlx::core::cpu {
+
+constexpr int64_t sorted_together = 1 << 15;  // elements of one line worth several threads
+
+// Lines along `axis` of x and of the row-major y; other axes agree.
+struct Lines {
+  Lines(const Operand& x, const Operand& y, int axis);
+
+  const Operand &x, &y;
+  Plan outer;              // of x and y, without the axis
+  int64_t n, m;            // elements of a line of x and of y
+  int64_t x_step, y_step;  // strides along the axis
+  int64_t x_next, y_next;  // strides from a line to its neighbour
+  int64_t neighbours;      // lines beside each other
+  int64_t tile;            // lines gathered at a time
+
+  bool gathers() const { return x_step != 1 && n > 1; }
+  bool scatters() const { return y_step != 1 && m > 1; }
+  void gather(const char* from, int64_t count, char* to) const;
+  void scatter(const char* from, int64_t count, char* to) const;
+};
+
+// Calls f(line of x, line of y, scratch) for all lines; both are contiguous and apart.
+template <typename F>
+void for_lines(const Lines& l, int64_t scratch_bytes, Encoder& e, const F& f) {
+  int64_t x_size = l.x.dtype.size(), y_size = l.y.dtype.size();
+  auto padded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  int64_t x_bytes = l.gathers() ? padded(l.tile * l.n * x_size) : 0;
+  int64_t y_bytes = l.scatters() ? padded(l.tile * l.m * y_size) : 0;
+  int64_t tiles = (l.neighbours + l.tile - 1) / l.tile;
+  auto piece = [&](int64_t begin, int64_t end) {
+    Scratch memory = e.scratch(size_t(x_bytes + y_bytes + scratch_bytes + 64));
+    char *gathered = memory.as<char>(), *results = gathered + x_bytes, *rest = results + y_bytes;
+    Odometer o(l.outer, 1);
+    for (int64_t t = begin; t < end; ++t) {
+      o.seek(t / tiles);
+      int64_t first = t % tiles * l.tile, count = std::min(l.tile, l.neighbours - first);
+      const char* x = l.x.ptr<const char>() + (o.offset(0) + first * l.x_next) * x_size;
+      char* y = l.y.ptr<char>() + (o.offset(1) + first * l.y_next) * y_size;
+      if (l.gathers()) l.gather(x, count, gathered);
+      for (int64_t i = 0; i < count; ++i) {
+        f(l.gathers() ? gathered + i * l.n * x_size : x + i * l.x_next * x_size,
+          l.scatters() ? results + i * l.m * y_size : y + i * l.y_next * y_size, rest);
+      }
+      if (l.scatters()) l.scatter(results, count, y);
+    }
+  };
+  int64_t lines = l.outer.size, total = lines / l.neighbours * tiles;
+  if (lines < 2 * thread_count() && l.n >= sorted_together) {
+    piece(0, total);  // each line uses all threads
+  } else {
+    parallel_for(total, std::max<int64_t>(1, (1 << 12) / std::max<int64_t>(1, l.n * l.tile)),
+                 piece);
+  }
+}
+
+// Scratch bytes for any of the functions below on a line of n elements.
+constexpr int64_t order_scratch(int64_t n) { return 8 * n; }
+
+// The positions of x in sorted order.
+template <typename T>
+void sorted_order(const T* x, int64_t n, uint32_t* order, void* scratch) {
+  int64_t* pairs = static_cast<int64_t*>(scratch);
+  constexpr bool wide = sizeof(KeyOf<T>) == 8;  // the key does not fit beside a position
+  parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t key = key_of<KeyKind::canonical>(x[i]);
+      pairs[i] = (wide ? key >> 32 : key) * (int64_t(1) << 32) + i;
+    }
+  });
+  sort_keys(pairs, n);
+  if constexpr (wide) {
+    // Runs of equal high halves are sorted by the low ones.
+    for (int64_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && pairs[end] >> 32 == pairs[i] >> 32;) ++end;
+      if (end - i == 1) continue;
+      for (int64_t j = i; j < end; ++j) {
+        uint32_t position = uint32_t(pairs[j]);
+        uint64_t low = uint32_t(key_of<KeyKind::canonical>(x[position])) ^ 0x80000000u;
+        pairs[j] = int64_t(low << 32 | position);
+      }
+      sort_keys(pairs + i, end - i);
+    }
+  }
+  parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) order[i] = uint32_t(pairs[i]);
+  });
+}
+
+}  // namespace mlx::core::cpu
