@@ -3,23 +3,15 @@
 
 namespace mlx::core {
 
-namespace {
-
-// Turns nesting that is too deep (or endless) into RecursionError.
-struct Depth {
-  Depth() {
-    if (Py_EnterRecursiveCall(" while walking a tree of containers")) {
-      throw nb::python_error();
-    }
+RecursionGuard::RecursionGuard() {
+  if (Py_EnterRecursiveCall(" while walking a tree of containers")) {
+    throw nb::python_error();
   }
-  ~Depth() { Py_LeaveRecursiveCall(); }
-};
+}
 
 bool is_named_tuple(nb::handle t) {
   return !PyTuple_CheckExact(t.ptr()) && nb::hasattr(t, "_fields");
 }
-
-}  // namespace
 
 bool is_tree_node(nb::handle h) {
   return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || PyDict_Check(h.ptr());
@@ -31,7 +23,7 @@ void visit_leaves(nb::handle tree, const std::function<void(nb::handle)>& f) {
     f(tree);
     return;
   }
-  Depth guard;
+  RecursionGuard guard;
   if (PyDict_Check(p)) {
     // A copy: f may run code that changes the dict.
     nb::object values = nb::steal(PyDict_Values(p));
@@ -69,7 +61,7 @@ nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle
   if (!is_tree_node(tree)) {
     return f(tree);
   }
-  Depth guard;
+  RecursionGuard guard;
   if (PyDict_Check(p)) {
     nb::dict result;
     for (auto [key, value] : nb::borrow<nb::dict>(tree)) {

@@ -19,5 +19,14 @@ std::vector<array> arrays_of(nb::handle tree);
 nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle)>& f);
 
 bool is_tree_node(nb::handle h);
+bool is_named_tuple(nb::handle tuple);
+
+// Turns nesting that is too deep (or endless) into RecursionError.
+class RecursionGuard {
+ public:
+  RecursionGuard();
+  RecursionGuard(const RecursionGuard&) = delete;
+  ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+};
 
 }  // namespace mlx::core

@@ -7,7 +7,7 @@ namespace {
 
 struct Wrapped {
   nb::object fun;
-  WrappedCall call;
+  std::shared_ptr<WrappedCall> call;
 };
 
 nb::object function_of(const Wrapped& w) {
@@ -20,14 +20,18 @@ nb::object function_of(const Wrapped& w) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (nb::inst_ready(self)) {
-    Py_VISIT(nb::inst_ptr<Wrapped>(self)->fun.ptr());
+    Wrapped& w = *nb::inst_ptr<Wrapped>(self);
+    Py_VISIT(w.fun.ptr());
+    return w.call->traverse(visit, arg);
   }
   return 0;
 }
 
 int clear(PyObject* self) {
   if (nb::inst_ready(self)) {
-    nb::inst_ptr<Wrapped>(self)->fun.reset();
+    Wrapped& w = *nb::inst_ptr<Wrapped>(self);
+    w.fun.reset();
+    w.call->clear();
   }
   return 0;
 }
@@ -38,7 +42,7 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 
 }  // namespace
 
-nb::object wrap_function(nb::callable fun, WrappedCall call) {
+nb::object wrap_function(nb::callable fun, std::shared_ptr<WrappedCall> call) {
   return nb::cast(Wrapped{std::move(fun), std::move(call)});
 }
 
@@ -46,8 +50,10 @@ void bind_wrapped(nb::module_& m) {
   nb::class_<Wrapped>(m, "_TransformedFunction", nb::type_slots(slots), nb::is_weak_referenceable())
       .def("__call__",
            [](Wrapped& w, nb::args args, nb::kwargs kwargs) {
-             nb::object fun = function_of(w);  // outlives the call even if the object does not
-             return w.call(fun, std::move(args), std::move(kwargs));
+             // Both outlive the call even if the object does not.
+             nb::object fun = function_of(w);
+             std::shared_ptr<WrappedCall> call = w.call;
+             return call->call(fun, std::move(args), std::move(kwargs));
            })
       .def("__getattr__",
            [](Wrapped& w, nb::str name) { return nb::object(function_of(w).attr(name)); })

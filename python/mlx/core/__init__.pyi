@@ -3157,6 +3157,49 @@ def vmap(fun: Callable, in_axes: object = 0, out_axes: object = 0) -> object:
         array([4, 5], dtype=int32)
     """
 
+def compile(fun: Callable, inputs: object | None = None, outputs: object | None = None, shapeless: bool = False) -> object:
+    """
+    A function that does what ``fun`` does, without running its Python code again.
+
+    The first call traces ``fun``; later calls replay the recorded graph, with element-wise
+    operations joined beforehand. A call is traced again when dtypes, shapes (with ``shapeless``
+    only the numbers of dimensions), the structure of the arguments, the values of constants or
+    the default device or stream differ from all earlier ones. Results are the same bit for bit
+    as those of ``fun``.
+
+    Args:
+        fun: takes arrays, int, float, str, None or trees of them; returns anything: what is no
+            array is returned as it was when traced. Side effects happen only then.
+        inputs: a list or dict (or ``mx.random.state``) of arrays that ``fun`` reads beside its
+            arguments. Other arrays it reads are constants.
+        outputs: the same for what it changes: written after each call.
+        shapeless: replay for other shapes of the same rank, too. Operations whose output shape
+            does not follow from those of the inputs cannot be used.
+
+    Raises:
+        ValueError: arguments of another kind, evaluating arrays inside ``fun``, or, with
+            ``shapeless``, an operation that needs fixed shapes.
+
+    Example:
+        >>> f = mx.compile(lambda x: mx.exp(x) + 1)
+        >>> f(mx.array([0.0, 0.0]))
+        array([2, 2], dtype=float32)
+    """
+
+def enable_compile() -> None:
+    """
+    Let functions made by :func:`compile` use their recorded graphs (the default).
+
+    Overrides the environment variable ``MLX_DISABLE_COMPILE``.
+    """
+
+def disable_compile() -> None:
+    """
+    Let functions made by :func:`compile` call the original functions.
+
+    The environment variable ``MLX_DISABLE_COMPILE`` does so from the start.
+    """
+
 def save(file: object, arr: bool | int | float | complex | array | ArrayLike) -> None:
     """
     Write an array to a ``.npy`` file.
