@@ -10,8 +10,8 @@ namespace {
 using Axis = std::optional<int>;
 
 void bind_sorts(nb::module_& m) {
-  m.def(
-      "sort", [](const array& a, Axis axis, const StreamArg& s) { return sort(a, axis, s); },
+  define(
+      m, "sort", [](const array& a, Axis axis, const StreamArg& s) { return sort(a, axis, s); },
       nb::arg(), "axis"_a.none() = -1, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("sort(a: array, /, axis: None | int = -1").c_str()),
       "Elements in ascending order along an axis.\n\n"
@@ -21,17 +21,18 @@ void bind_sorts(nb::module_& m) {
       "Returns:\n    The shape and dtype of ``a``.\n\n"
       "Raises:\n    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.sort(mx.array([3, 1, 2]))\n    array([1, 2, 3], dtype=int32)");
-  m.def(
-      "argsort", [](const array& a, Axis axis, const StreamArg& s) { return argsort(a, axis, s); },
-      nb::arg(), "axis"_a.none() = -1, nb::kw_only(), "stream"_a = nb::none(),
+  define(
+      m, "argsort",
+      [](const array& a, Axis axis, const StreamArg& s) { return argsort(a, axis, s); }, nb::arg(),
+      "axis"_a.none() = -1, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("argsort(a: array, /, axis: None | int = -1").c_str()),
       "Positions (uint32) that bring the elements into the order of :func:`sort`.\n\n"
       "Args:\n    axis: default the last; None sorts the flattened array.\n\n"
       "Raises:\n    AxisError: the axis is out of range.\n"
       "    OverflowError: positions do not fit uint32.\n\n"
       "Example:\n    >>> mx.argsort(mx.array([30, 10, 20]))\n    array([1, 2, 0], dtype=uint32)");
-  m.def(
-      "partition",
+  define(
+      m, "partition",
       [](const array& a, int64_t kth, Axis axis, const StreamArg& s) {
         return partition(a, kth, axis, s);
       },
@@ -44,8 +45,8 @@ void bind_sorts(nb::module_& m) {
       "Returns:\n    The shape and dtype of ``a``.\n\n"
       "Raises:\n    ValueError: kth is out of range.\n    AxisError: the axis is out of range.\n\n"
       "Example:\n    >>> mx.partition(mx.array([3, 1, 2]), 1)\n    array([1, 2, 3], dtype=int32)");
-  m.def(
-      "argpartition",
+  define(
+      m, "argpartition",
       [](const array& a, int64_t kth, Axis axis, const StreamArg& s) {
         return argpartition(a, kth, axis, s);
       },
@@ -58,8 +59,8 @@ void bind_sorts(nb::module_& m) {
       "    OverflowError: positions do not fit uint32.\n\n"
       "Example:\n    >>> mx.argpartition(mx.array([30, 10, 20]), 0)\n"
       "    array([1, 2, 0], dtype=uint32)");
-  m.def(
-      "topk",
+  define(
+      m, "topk",
       [](const array& a, int64_t k, Axis axis, const StreamArg& s) { return topk(a, k, axis, s); },
       nb::arg(), "k"_a, "axis"_a.none() = -1, nb::kw_only(), "stream"_a = nb::none(),
       nb::sig(signature("topk(a: array, /, k: int, axis: None | int = -1").c_str()),
@@ -74,8 +75,8 @@ void bind_sorts(nb::module_& m) {
 }
 
 void bind_median(nb::module_& m) {
-  m.def(
-      "median",
+  define(
+      m, "median",
       [](const array& a, const AxisArg& axis, bool keepdims, const StreamArg& s) {
         return median(a, axis, keepdims, s);
       },
@@ -94,8 +95,8 @@ void bind_median(nb::module_& m) {
 }
 
 void bind_searches(nb::module_& m) {
-  m.def(
-      "searchsorted",
+  define(
+      m, "searchsorted",
       [](const array& sorted, const array& values, const std::string& side, const StreamArg& s) {
         if (side != "left" && side != "right") {
           fail<ValueError>("[searchsorted] side is '{}', expected 'left' or 'right'", side);
@@ -116,8 +117,8 @@ void bind_searches(nb::module_& m) {
       "    OverflowError: positions do not fit uint32.\n\n"
       "Example:\n    >>> mx.searchsorted(mx.array([1, 2, 2, 3]), mx.array([2, 0, 9]))\n"
       "    array([1, 0, 4], dtype=uint32)");
-  m.def(
-      "unique",
+  define(
+      m, "unique",
       [](const array& a, int64_t size, bool with_index, bool with_inverse, bool with_counts,
          const std::optional<ArrayArg>& fill_value, const StreamArg& s) -> nb::object {
         std::optional<array> fill;
