@@ -279,6 +279,7 @@ def function_macros(tree):
 TABLES = {
     "mlx/ops/elementwise/elementwise.def": ("OP", "tests/python/reference.py"),
     "mlx/ops/reduce/reduce.def": ("REDUCE", "tests/python/reduce_reference.py"),
+    "mlx/ops/reduce/scan.def": ("SCAN", "tests/python/scan_reference.py"),
 }
 
 

@@ -11,6 +11,7 @@
 #include "mlx/ops/random/random.h"
 #include "mlx/ops/reduce/arg_reduce.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/reduce/scan.h"
 #include "mlx/ops/reduce/softmax.h"
 #include "mlx/ops/shape/as_strided.h"
 #include "mlx/ops/shape/broadcast.h"

@@ -1,7 +1,9 @@
 // The reductions: sum, mean, max …, argmax, softmax; functions of the module and methods of arrays.
 #include <nanobind/stl/pair.h>
 
+#include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/reduce/scan.h"
 #include "python/src/bindings.h"
 
 namespace mlx::core {
@@ -244,6 +246,92 @@ Example:
     array([1, 2], dtype=int32))");
 }
 
+using ScanFunction = array (*)(const array&, std::optional<int>, bool, bool, StreamOrDevice);
+
+struct ScanRow {
+  const char* name;
+  ScanFunction function;
+  bool takes_dtype;
+  const char* details;
+  const char* example;
+};
+constexpr const char* wide_scan =
+    "The result has the dtype of the input; float16 and bfloat16 are accumulated in float32 and "
+    "rounded once.";
+constexpr ScanRow scan_rows[] = {
+    {"cumsum", cumsum, true,
+     "The result has the dtype of the input, int32 for bool; integers wrap. float16 and bfloat16 "
+     "are\naccumulated in float32 and rounded once.",
+     "mx.cumsum(mx.array([1, 2, 3]))\n    array([1, 3, 6], dtype=int32)"},
+    {"cumprod", cumprod, true, wide_scan,
+     "mx.cumprod(mx.array([1, 2, 3]), inclusive=False)\n    array([1, 1, 2], dtype=int32)"},
+    {"cummax", cummax, false, "The result has the dtype of the input.",
+     "mx.cummax(mx.array([1, 3, 2]))\n    array([1, 3, 3], dtype=int32)"},
+    {"cummin", cummin, false, "The result has the dtype of the input.",
+     "mx.cummin(mx.array([1, 3, 2]), reverse=True)\n    array([1, 2, 2], dtype=int32)"},
+    {"logcumsumexp", logcumsumexp, false, "Integer and bool inputs give float32.",
+     "mx.logcumsumexp(mx.array([1.0, 1.0]))\n    array([1, 1.69315], dtype=float32)"},
+};
+
+void bind_scan(nb::module_& m, const ScanRow& row, const ScanInfo& about) {
+  const char* name = row.name;
+  auto f = row.function;
+  constexpr const char* way =
+      "axis: int | None = None, *, reverse: bool = False, "
+      "inclusive: bool = True, ";
+  std::string doc = format(
+      "{}.\n\n"
+      "Args:\n"
+      "    a: input array.\n"
+      "    axis: axis to walk along; None flattens the array.\n"
+      "    reverse: start at the end of the axis.\n"
+      "    inclusive: an output takes in its own element; otherwise only those before it, none\n"
+      "        for the first.\n{}"
+      "\n{}\n\n"
+      "Raises:\n"
+      "    AxisError: the axis is out of range.\n\n"
+      "Example:\n    >>> {}",
+      about.doc, row.takes_dtype ? "    dtype: convert the input to it first.\n" : "", row.details,
+      row.example);
+  std::string text =
+      format("def {}(a: array, /, {}{}{}) -> array", name, way,
+             row.takes_dtype ? "dtype: Dtype | None = None, " : "", stream_signature);
+  if (row.takes_dtype) {
+    define(
+        m, name,
+        [f](const array& a, std::optional<int> axis, bool reverse, bool inclusive,
+            std::optional<Dtype> dtype, const StreamArg& s) {
+          return f(dtype ? astype(a, *dtype, s) : a, axis, reverse, inclusive, s);
+        },
+        nb::arg(), "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false, "inclusive"_a = true,
+        "dtype"_a = nb::none(), "stream"_a = nb::none(), nb::sig(text.c_str()), doc.c_str());
+  } else {
+    define(
+        m, name,
+        [f](const array& a, std::optional<int> axis, bool reverse, bool inclusive,
+            const StreamArg& s) { return f(a, axis, reverse, inclusive, s); },
+        nb::arg(), "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false, "inclusive"_a = true,
+        "stream"_a = nb::none(), nb::sig(text.c_str()), doc.c_str());
+  }
+  text = format("def {}(self, {}{}) -> array", name, way, stream_signature);
+  doc = format("See :func:`mlx.core.{}`.", name);
+  array_class().def(
+      name,
+      [f](const array& a, std::optional<int> axis, bool reverse, bool inclusive,
+          const StreamArg& s) { return f(a, axis, reverse, inclusive, s); },
+      "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false, "inclusive"_a = true,
+      "stream"_a = nb::none(), nb::sig(text.c_str()), doc.c_str());
+}
+
+void bind_scans(nb::module_& m) {
+  static_assert(std::size(scan_rows) == scan_op_count);
+  for (int i = 0; i < scan_op_count; ++i) {
+    bind_scan(m, scan_rows[i], scan_info[i]);
+  }
+  m.attr("cumulative_sum") = m.attr("cumsum");
+  m.attr("cumulative_prod") = m.attr("cumprod");
+}
+
 }  // namespace
 
 void bind_reduce(nb::module_& m) {
@@ -257,6 +345,7 @@ void bind_reduce(nb::module_& m) {
   bind_arg(m, "argmin", argmin, "minimum",
            "mx.argmin(mx.array([4, 2, 2]))\n    array(1, dtype=uint32)");
   bind_composed(m);
+  bind_scans(m);
 }
 
 }  // namespace mlx::core

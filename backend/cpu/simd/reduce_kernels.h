@@ -244,6 +244,17 @@ MLX_SIMD_FN void widen_run(const typename E::T* x, int64_t n, typename E::P* to)
   for (int64_t i = body; i < n; ++i) to[i] = E::one(x + i);
 }
 
+MLX_SIMD_FN void put_narrow(float* p, F x) { store(p, x); }
+MLX_SIMD_FN void put_narrow(float16_t* p, F x) { store(p, simd::narrow_half(x)); }
+MLX_SIMD_FN void put_narrow(bfloat16_t* p, F x) { store(p, simd::narrow_bfloat(x)); }
+
+template <typename E>
+void narrow_run(const float* e, int64_t n, typename E::T* y) {
+  int64_t body = n & ~int64_t(E::width - 1);
+  for (int64_t i = 0; i < body; i += E::width) put_narrow(y + i, load<F>(e + i));
+  for (int64_t i = body; i < n; ++i) y[i] = scalar::convert<typename E::T>(e[i]);
+}
+
 // Short rows, one by one. Half types are widened by vectors first where the rows are adjacent.
 template <typename Mo, typename E, typename A>
 void rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {

@@ -74,17 +74,6 @@ MLX_SIMD_FN float short_sum(const float* e, int64_t n) {
   return sum;
 }
 
-MLX_SIMD_FN void put_narrow(float* p, F x) { store(p, x); }
-MLX_SIMD_FN void put_narrow(float16_t* p, F x) { store(p, simd::narrow_half(x)); }
-MLX_SIMD_FN void put_narrow(bfloat16_t* p, F x) { store(p, simd::narrow_bfloat(x)); }
-
-template <typename E>
-void narrow_run(const float* e, int64_t n, typename E::T* y) {
-  int64_t body = n & ~int64_t(E::width - 1);
-  for (int64_t i = 0; i < body; i += E::width) put_narrow(y + i, load<F>(e + i));
-  for (int64_t i = body; i < n; ++i) y[i] = scalar::convert<typename E::T>(e[i]);
-}
-
 template <typename E>
 void short_softmax(const typename E::T* x, int64_t count, int64_t n, typename E::T* y) {
   float e[run_size], shift[run_size];

@@ -158,6 +158,39 @@ struct Moments {
   }
 };
 
+// A sum of exponentials as exp(high)·sum, high being the greatest exponent.
+template <typename R>
+struct LogSumOf {
+  R high;
+  R sum;
+};
+
+struct LogSum {
+  template <typename R>
+  MLX_SCALAR_FN LogSumOf<R> identity() {
+    LogSumOf<R> a = {impl::least<R>(m::kind<R>()), m::lit<R>(0)};
+    return a;
+  }
+  template <typename R>
+  MLX_SCALAR_FN LogSumOf<R> lift(R x) {
+    LogSumOf<R> a = {x, m::lit<R>(1)};
+    return a;
+  }
+  // Equal exponents, infinite ones too, are no distance apart.
+  template <typename R>
+  MLX_SCALAR_FN LogSumOf<R> combine(LogSumOf<R> a, LogSumOf<R> b) {
+    R zero = m::lit<R>(0), distance = m::select(a.high == b.high, zero, m::abs(a.high - b.high));
+    R less = scalar::Exp(zero - distance);
+    R sum = m::select(b.high > a.high, a.sum * less + b.sum, a.sum + b.sum * less);
+    LogSumOf<R> c = {scalar::Maximum(a.high, b.high), sum};
+    return c;
+  }
+  template <typename R>
+  MLX_SCALAR_FN R lower(LogSumOf<R> a) {
+    return a.high + scalar::Log(a.sum);
+  }
+};
+
 }  // namespace monoid
 }  // namespace core
 }  // namespace mlx

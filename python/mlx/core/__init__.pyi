@@ -660,6 +660,21 @@ class array:
     def argmin(self, axis: None | int = None, keepdims: bool = False, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
         """See :func:`mlx.core.argmin`."""
 
+    def cumsum(self, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+        """See :func:`mlx.core.cumsum`."""
+
+    def cumprod(self, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+        """See :func:`mlx.core.cumprod`."""
+
+    def cummax(self, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+        """See :func:`mlx.core.cummax`."""
+
+    def cummin(self, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+        """See :func:`mlx.core.cummin`."""
+
+    def logcumsumexp(self, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+        """See :func:`mlx.core.logcumsumexp`."""
+
     def reshape(self, *shape, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
         """See :func:`mlx.core.reshape`; the sizes may be separate arguments."""
 
@@ -2238,6 +2253,118 @@ def count_nonzero(a: array, /, axis: None | int | Sequence[int] = None, *, keepd
         >>> mx.count_nonzero(mx.array([[0, 1], [2, 3]]), axis=1)
         array([1, 2], dtype=int32)
     """
+
+def cumsum(a: array, /, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, dtype: Dtype | None = None, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Sums of all elements up to each one along an axis.
+
+    Args:
+        a: input array.
+        axis: axis to walk along; None flattens the array.
+        reverse: start at the end of the axis.
+        inclusive: an output takes in its own element; otherwise only those before it, none
+            for the first.
+        dtype: convert the input to it first.
+
+    The result has the dtype of the input, int32 for bool; integers wrap. float16 and bfloat16 are
+    accumulated in float32 and rounded once.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.cumsum(mx.array([1, 2, 3]))
+        array([1, 3, 6], dtype=int32)
+    """
+
+def cumprod(a: array, /, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, dtype: Dtype | None = None, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Products of all elements up to each one along an axis.
+
+    Args:
+        a: input array.
+        axis: axis to walk along; None flattens the array.
+        reverse: start at the end of the axis.
+        inclusive: an output takes in its own element; otherwise only those before it, none
+            for the first.
+        dtype: convert the input to it first.
+
+    The result has the dtype of the input; float16 and bfloat16 are accumulated in float32 and rounded once.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.cumprod(mx.array([1, 2, 3]), inclusive=False)
+        array([1, 1, 2], dtype=int32)
+    """
+
+def cummax(a: array, /, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Maximum of all elements up to each one along an axis; NaN wins.
+
+    Args:
+        a: input array.
+        axis: axis to walk along; None flattens the array.
+        reverse: start at the end of the axis.
+        inclusive: an output takes in its own element; otherwise only those before it, none
+            for the first.
+
+    The result has the dtype of the input.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.cummax(mx.array([1, 3, 2]))
+        array([1, 3, 3], dtype=int32)
+    """
+
+def cummin(a: array, /, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Minimum of all elements up to each one along an axis; NaN wins.
+
+    Args:
+        a: input array.
+        axis: axis to walk along; None flattens the array.
+        reverse: start at the end of the axis.
+        inclusive: an output takes in its own element; otherwise only those before it, none
+            for the first.
+
+    The result has the dtype of the input.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.cummin(mx.array([1, 3, 2]), reverse=True)
+        array([1, 2, 2], dtype=int32)
+    """
+
+def logcumsumexp(a: array, /, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Logarithm of the sum of exponentials of all elements up to each one along an axis.
+
+    Args:
+        a: input array.
+        axis: axis to walk along; None flattens the array.
+        reverse: start at the end of the axis.
+        inclusive: an output takes in its own element; otherwise only those before it, none
+            for the first.
+
+    Integer and bool inputs give float32.
+
+    Raises:
+        AxisError: the axis is out of range.
+
+    Example:
+        >>> mx.logcumsumexp(mx.array([1.0, 1.0]))
+        array([1, 1.69315], dtype=float32)
+    """
+
+cumulative_sum = cumsum
+
+cumulative_prod = cumprod
 
 def reshape(a: array, /, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """

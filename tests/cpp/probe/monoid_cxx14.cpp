@@ -33,6 +33,11 @@ bool reduce_bool(const bool* x, int n) {
 monoid::MomentsOf<float> reduce_moments(const monoid::MomentsOf<float>* x, int n) {
   return folded<monoid::Moments>(x, n);
 }
+monoid::LogSumOf<float> reduce_log_sums(const float* x, int n) {
+  monoid::LogSumOf<float> total = monoid::LogSum::identity<float>();
+  for (int i = 0; i < n; ++i) total = monoid::LogSum::combine(total, monoid::LogSum::lift(x[i]));
+  return monoid::LogSum::lift(monoid::LogSum::lower(total));
+}
 
 }  // namespace core
 }  // namespace mlx
