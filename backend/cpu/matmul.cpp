@@ -1,14 +1,16 @@
-// Matrix products by BLAS on tiles of the output, shared out to our pool. Tiles depend on the shape
-// alone, so results do not depend on the number of threads. Operands whose dtype or strides BLAS
-// cannot take are converted block by block; half types meet in float32 and are rounded once. A
-// batch whose matrices continue each other is one product, and a long sum for a small output is
-// cut. A matrix and a vector go through gemv, or through kernels of our own for half types.
+// Matrix products: by kernels of our own (packed_product.cpp) where the instruction set has them,
+// else by BLAS on tiles of the output, shared out to our pool. Tiles depend on the shape alone, so
+// results do not depend on the number of threads. Operands whose dtype or strides BLAS cannot take
+// are converted block by block; half types meet in float32 and are rounded once. A batch whose
+// matrices continue each other is one product, and a long sum for a small output is cut. A matrix
+// and a vector go through gemv, or through kernels of our own for half types.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "backend/cpu/blas.h"
 #include "backend/cpu/evaluators.h"
+#include "backend/cpu/product.h"
 #include "backend/cpu/tile.h"
 #include "mlx/scalar_value.h"
 
@@ -16,37 +18,18 @@ namespace mlx::core {
 
 namespace {
 
+using cpu::ceil_div;
+using cpu::Matrix;
+using cpu::piece_work;
+using cpu::Product;
 using cpu::Stored;
 
 constexpr int64_t int_max = std::numeric_limits<int>::max();
 constexpr int64_t block_k = 512;               // of operands that are converted
 constexpr int64_t whole_k = int64_t(1) << 30;  // of operands that are not
-constexpr double piece_work = 1e6;  // multiplications worth a hand-over to another thread
 
 constexpr int64_t shortest_part = 4096;  // of a sum that is cut
 constexpr int64_t most_parts = 16;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// A matrix as it lies in memory; strides in elements.
-struct Matrix {
-  const char* data = nullptr;
-  int64_t rows = 0, columns = 0, row_stride = 0, column_stride = 0;
-
-  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
-
-struct Product {
-  Dtype dtype = float32;
-  Matrix a, b, c;  // c.data null: there is none
-  char* out = nullptr;
-  float alpha = 1, beta = 0;
-  Plan batch;  // operands a, b, c, out
-
-  int64_t m() const { return a.rows; }
-  int64_t n() const { return b.columns; }
-  int64_t k() const { return a.columns; }
-};
 
 // What BLAS is told about a matrix it can read in place.
 struct Direct {
@@ -455,7 +438,7 @@ Product make_product(const Operand& a, const Operand& b, const Operand* c, const
 
 template <typename T>
 void run_whole(const Product& p) {
-  if (!try_matrix_vector<T>(p)) {
+  if (!try_matrix_vector<T>(p) && !cpu::try_packed_product(p)) {
     Gemm<T, std::conditional_t<is_half_type<T>, float, T>>(p).run();
   }
 }

@@ -104,8 +104,35 @@ SIZES = [
 ]
 
 
+# Around the edges of tiles (6 or 8 rows, up to 48 columns), of groups of rows (16, 24, 64, 96) and
+# of blocks of the inner axis (256, 512, 1024).
+EDGES = [
+    (2, 2, 2),
+    (6, 1, 16),
+    (7, 2, 17),
+    (8, 3, 31),
+    (9, 15, 32),
+    (15, 16, 47),
+    (16, 17, 48),
+    (17, 31, 49),
+    (23, 32, 63),
+    (25, 33, 64),
+    (63, 65, 95),
+    (65, 127, 96),
+    (97, 64, 97),
+    (3, 511, 50),
+    (4, 512, 16),
+    (5, 513, 33),
+    (19, 1023, 70),
+    (130, 1025, 200),
+    (300, 130, 20),
+    (20, 130, 300),
+    (70, 2100, 600),
+]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", SIZES + EDGES, ids=str)
 @pytest.mark.parametrize("order", ["nn", "nt", "tn", "tt"])
 def test_sizes(dtype, size, order):
     m, k, n = size
@@ -164,6 +191,54 @@ def test_batches_with_strides(dtype):
     check_product(a[:, 0], b[0, :, 0], na[:, 0], nb[0, :, 0], dtype)
 
 
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16], ids=str)
+def test_half_products_round_the_float32_sum_once(dtype):
+    half_unit = {mx.float16: 2.0**-11, mx.bfloat16: 2.0**-8}[dtype]
+    for m, k, n in [(33, 700, 50), (64, 1500, 130), (5, 64, 90)]:
+        a, na = values((m, k), dtype, 1)
+        b, nb = values((n, k), dtype, 2)
+        want, scale = na @ nb.T, np.abs(na) @ np.abs(nb.T)
+        error = np.abs(exact(a @ b.T) - want)
+        assert (error <= half_unit * np.abs(want) + (k + 2) * 2.0**-24 * scale).all()
+
+
+def test_subnormal_bfloat16_counts_as_itself_or_as_zero():
+    # The CPU's instruction for products of bfloat16 takes it for zero (docs/accuracy.md).
+    a = mx.full((20, 40), 2.0**-128, dtype=mx.bfloat16)
+    got = exact(a @ mx.full((40, 20), 2.0**100, dtype=mx.bfloat16))
+    assert ((got == 0) | (got == 40 * 2.0**-28)).all()
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16], ids=str)
+@pytest.mark.parametrize("order", ["nn", "nt", "tn", "tt"])
+def test_nothing_beside_the_operands_enters_the_product(dtype, order):
+    # Views of arrays full of NaN: rows, columns and terms beyond the edge are not read.
+    m, k, n = 19, 37, 53
+
+    def inside(shape, seed, flip):
+        x, nx = values(shape, dtype, seed)
+        rows, columns = shape[::-1] if flip else shape
+        frame = mx.full((rows + 80, columns + 80), float("nan"), dtype=dtype)
+        frame[40 : 40 + rows, 40 : 40 + columns] = x.T if flip else x
+        view = frame[40 : 40 + rows, 40 : 40 + columns]
+        return view.T if flip else view, nx
+
+    a, na = inside((m, k), 1, order[0] == "t")
+    b, nb = inside((k, n), 2, order[1] == "t")
+    check_product(a, b, na, nb, dtype)
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16], ids=str)
+def test_infinities_stay_in_their_row_and_column_of_a_large_product(dtype):
+    a, na = values((40, 100), dtype, 1)
+    b, nb = values((100, 70), dtype, 2)
+    a[39, 99] = float("inf")
+    b[3, 69] = float("nan")
+    got = exact(a @ b)
+    assert np.isinf(got[39, :69]).all() and np.isnan(got[:, 69]).all()
+    check((a @ b)[:39, :69], na[:39] @ nb[:, :69], np.abs(na[:39]) @ np.abs(nb[:, :69]), dtype)
+
+
 def test_many_small_products():
     a, na = values((700, 3, 4), mx.float32, 9)
     b, nb = values((700, 4, 2), mx.float32, 10)
@@ -217,6 +292,9 @@ ADDENDS = [
     ((4, 0), (0, 6), (6,)),
     ((300, 70), (70, 400), (300, 400)),
     ((8, 20001), (20001, 7), (7,)),
+    ((70, 1100), (1100, 130), (70, 130)),
+    ((5, 1100), (1100, 130), (130,)),
+    ((130, 1100), (1100, 5), (130, 1)),
 ]
 
 
@@ -452,21 +530,28 @@ def test_addmm_vmap(axes):
     check(got, np.stack(want), 100, mx.float32)
 
 
+THREADS_PROGRAM = """
+import sys, numpy as np, mlx.core as mx
+r = np.random.default_rng(0)
+f = lambda *s: mx.array(r.standard_normal(s).astype(np.float32))
+out = [f(300, 700) @ f(700, 400), f(5, 40, 60) @ f(60, 30), f(2000, 900) @ f(900),
+       f(900) @ f(900, 3000), f(64, 20000) @ f(20000, 64), f(90, 8, 8) @ f(90, 8, 8),
+       f(700, 300).T @ f(700, 400), f(5, 2000) @ f(900, 2000).T, f(300, 700) @ f(400, 700).T,
+       mx.addmm(f(500), f(200, 1100), f(500, 1100).T, 0.5, 2.0)]
+for t in (mx.float16, mx.bfloat16):
+    g = lambda *s: f(*s).astype(t)
+    out += [g(300, 700) @ g(700, 300), g(9, 2500) @ g(500, 2500).T, g(700, 300).T @ g(700, 130),
+            mx.addmm(g(400), g(200, 1100), g(400, 1100).T, 0.5, 2.0)]
+np.savez(sys.argv[1], *[np.array(o.astype(mx.float32)) for o in out])
+"""
+
+
 def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
-    code = (
-        "import sys, numpy as np, mlx.core as mx\n"
-        "r = np.random.default_rng(0)\n"
-        "f = lambda *s: mx.array(r.standard_normal(s).astype(np.float32))\n"
-        "out = [f(300, 700) @ f(700, 400), f(5, 40, 60) @ f(60, 30), f(2000, 900) @ f(900),\n"
-        "       f(900) @ f(900, 3000), f(64, 20000) @ f(20000, 64), f(90, 8, 8) @ f(90, 8, 8)]\n"
-        "out += [(f(300, 700).astype(mx.bfloat16) @ f(700, 300).astype(mx.bfloat16)).astype(mx.float32)]\n"
-        "np.savez(sys.argv[1], *[np.array(o) for o in out])\n"
-    )
     results = []
     for threads in ("1", "2", "5"):
         path = tmp_path / f"{threads}.npz"
         subprocess.run(
-            [sys.executable, "-c", code, str(path)],
+            [sys.executable, "-c", THREADS_PROGRAM, str(path)],
             check=True,
             env={**os.environ, "MLX_NUM_THREADS": threads},
         )
@@ -474,3 +559,26 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
     for other in results[1:]:
         for name in results[0].files:
             np.testing.assert_array_equal(results[0][name], other[name])
+
+
+def test_every_instruction_set_multiplies():
+    # The level that is chosen by itself may have an instruction more than any that can be named.
+    message = subprocess.run(
+        [sys.executable, "-c", "import mlx.core as mx; mx.eval(mx.array(1.0) + 1)"],
+        env={**os.environ, "MLX_CPU_ISA": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stderr
+    levels = message.split("expected one of: ")[1].split(" (")[0].strip().split(", ")
+    tests = "test_half_products or test_nothing_beside or test_infinities or 1100"
+    for level in levels:
+        result = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+            + [__file__, "-k", tests],
+            env={**os.environ, "MLX_CPU_ISA": level},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, (level, result.stdout[-2000:])
