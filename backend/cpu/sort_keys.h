@@ -11,21 +11,27 @@
 
 #include "mlx/types.h"
 
+// Files that are compiled per instruction set include this one: nothing may be shared with them.
+#define MLX_KEY_FN static inline __attribute__((always_inline))
+
 namespace mlx::core::cpu {
 
 template <typename T>
 using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // bool … float32 fit 32 bits
 
+template <typename T>
+inline constexpr int half_infinity = std::is_same_v<T, float16_t> ? 0x7c00 : 0x7f80;
+
 enum class KeyKind { canonical, exact };
 
 // Bits of a float as an integer of the same order, and back.
 template <typename I>
-I ordered_bits(I bits) {
+MLX_KEY_FN I ordered_bits(I bits) {
   return bits ^ (bits >> (8 * sizeof(I) - 1) & std::numeric_limits<I>::max());
 }
 
 template <KeyKind kind, typename T>
-KeyOf<T> key_of(T v) {
+MLX_KEY_FN KeyOf<T> key_of(T v) {
   constexpr KeyOf<T> nan = std::numeric_limits<KeyOf<T>>::max();
   if constexpr (std::is_same_v<T, complex64_t>) {
     static_assert(kind == KeyKind::canonical);
@@ -36,11 +42,10 @@ KeyOf<T> key_of(T v) {
     KeyOf<T> key = ordered_bits(std::bit_cast<KeyOf<T>>(kind == KeyKind::exact ? v : v + T(0)));
     return v != v ? nan : key;
   } else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
-    constexpr int infinity = std::is_same_v<T, float16_t> ? 0x7c00 : 0x7f80;
     int magnitude = v.bits & 0x7fff;
     int key = ordered_bits(int16_t(v.bits));
     if (kind == KeyKind::canonical && magnitude == 0) key = 0;
-    return magnitude > infinity ? nan : key;
+    return magnitude > half_infinity<T> ? nan : key;
   } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= 4) {
     return KeyOf<T>(v ^ (T(1) << (8 * sizeof(T) - 1)));
   } else {
@@ -50,7 +55,7 @@ KeyOf<T> key_of(T v) {
 
 // The element of an exact key.
 template <typename T>
-T value_of(KeyOf<T> key) {
+MLX_KEY_FN T value_of(KeyOf<T> key) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::bit_cast<T>(ordered_bits(key));
   } else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
@@ -63,13 +68,13 @@ T value_of(KeyOf<T> key) {
 }
 
 template <typename T>
-bool is_nan(T v) {
+MLX_KEY_FN bool is_nan(T v) {
   if constexpr (std::is_same_v<T, complex64_t>) {
     return v.re != v.re || v.im != v.im;
   } else if constexpr (std::is_floating_point_v<T>) {
     return v != v;
   } else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
-    return to_float(v) != to_float(v);
+    return (v.bits & 0x7fff) > half_infinity<T>;
   } else {
     return false;
   }

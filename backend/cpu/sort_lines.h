@@ -1,17 +1,14 @@
-// Walking the lines of an operand along an axis, and the positions that sort one line.
+// Walking the lines of an operand along an axis.
 #pragma once
 
 #include <algorithm>
 
 #include "backend/cpu/encoder.h"
 #include "backend/cpu/sort_engine.h"
-#include "backend/cpu/sort_keys.h"
 #include "mlx/dispatch.h"
 #include "mlx/layout.h"
 
 namespace mlx::core::cpu {
-
-constexpr int64_t sorted_together = 1 << 15;  // elements of one line worth several threads
 
 // Lines along `axis` of x and of the row-major y; other axes agree.
 struct Lines {
@@ -63,39 +60,6 @@ void for_lines(const Lines& l, int64_t scratch_bytes, Encoder& e, const F& f) {
     parallel_for(total, std::max<int64_t>(1, (1 << 12) / std::max<int64_t>(1, l.n * l.tile)),
                  piece);
   }
-}
-
-// Scratch bytes for any of the functions below on a line of n elements.
-constexpr int64_t order_scratch(int64_t n) { return 8 * n; }
-
-// The positions of x in sorted order.
-template <typename T>
-void sorted_order(const T* x, int64_t n, uint32_t* order, void* scratch) {
-  int64_t* pairs = static_cast<int64_t*>(scratch);
-  constexpr bool wide = sizeof(KeyOf<T>) == 8;  // the key does not fit beside a position
-  parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t key = key_of<KeyKind::canonical>(x[i]);
-      pairs[i] = (wide ? key >> 32 : key) * (int64_t(1) << 32) + i;
-    }
-  });
-  sort_keys(pairs, n);
-  if constexpr (wide) {
-    // Runs of equal high halves are sorted by the low ones.
-    for (int64_t i = 0, end; i < n; i = end) {
-      for (end = i + 1; end < n && pairs[end] >> 32 == pairs[i] >> 32;) ++end;
-      if (end - i == 1) continue;
-      for (int64_t j = i; j < end; ++j) {
-        uint32_t position = uint32_t(pairs[j]);
-        uint64_t low = uint32_t(key_of<KeyKind::canonical>(x[position])) ^ 0x80000000u;
-        pairs[j] = int64_t(low << 32 | position);
-      }
-      sort_keys(pairs + i, end - i);
-    }
-  }
-  parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) order[i] = uint32_t(pairs[i]);
-  });
 }
 
 }  // namespace mlx::core::cpu

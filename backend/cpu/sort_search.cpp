@@ -82,16 +82,15 @@ void eval_cpu(const Unique& p, Inputs in, Outputs out, Encoder& e) {
   uint32_t *ranks = out[0].ptr<uint32_t>(), *firsts = out[1].ptr<uint32_t>();
   int32_t* counts = out[2].ptr<int32_t>();
   dispatch(AllTypes{}, x.dtype, "unique", [&]<typename T>() {
-    for_lines(lines, order_bytes + order_scratch(n), e,
-              [&](const char* from, char* to, char* scratch) {
-                const T* line = reinterpret_cast<const T*>(from);
-                uint32_t *order = reinterpret_cast<uint32_t*>(scratch),
-                         *to_ranks = reinterpret_cast<uint32_t*>(to);
-                int64_t number = (to_ranks - ranks) / n;
-                sorted_order(line, n, order, scratch + order_bytes);
-                unique_line(line, n, order, to_ranks, firsts + number * p.size,
-                            counts + number * p.size, p.size);
-              });
+    for_lines(lines, order_bytes + 8 * n, e, [&](const char* from, char* to, char* scratch) {
+      const T* line = reinterpret_cast<const T*>(from);
+      uint32_t *order = reinterpret_cast<uint32_t*>(scratch),
+               *to_ranks = reinterpret_cast<uint32_t*>(to);
+      int64_t number = (to_ranks - ranks) / n;
+      sorted_order(line, n, order, reinterpret_cast<int64_t*>(scratch + order_bytes));
+      unique_line(line, n, order, to_ranks, firsts + number * p.size, counts + number * p.size,
+                  p.size);
+    });
   });
 }
 
