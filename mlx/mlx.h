@@ -10,4 +10,5 @@
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/shape/shape.h"
 #include "mlx/ops/sort/sort.h"
+#include "mlx/transforms/custom.h"
 #include "mlx/transforms/transforms.h"

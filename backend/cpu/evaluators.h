@@ -22,6 +22,7 @@
 #include "mlx/ops/shape/slice.h"
 #include "mlx/ops/shape/transpose.h"
 #include "mlx/ops/sort/sort.h"
+#include "mlx/transforms/custom.h"
 
 namespace mlx::core {
 

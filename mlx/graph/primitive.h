@@ -59,6 +59,13 @@ struct VmapResult {
   std::vector<int> axes;  // -1: not mapped
 };
 
+// What a trace is recorded for.
+enum class TraceFor : uint8_t { vjp, jvp, vmap, compile };
+
+struct IndexRange {
+  size_t begin, end;
+};
+
 class MLX_API Primitive {
  public:
   Primitive() = default;
@@ -78,12 +85,15 @@ class MLX_API Primitive {
                                  const std::vector<array>& tangents,
                                  const std::vector<int>& argnums,
                                  const std::vector<array>& outputs) const;
-  // The op mapped over axes[k] of inputs[k] (-1: not mapped).
+  // The op mapped over axes[k] of inputs[k] (-1: not mapped). No outputs: there is no rule, and the
+  // op is applied to one slice after the other.
   virtual VmapResult vmap(const std::vector<array>& inputs, const std::vector<int>& axes,
                           Stream stream) const;
 
   // False: outputs are constants to grad, vjp and jvp, whatever they are computed from.
   virtual bool differentiable() const { return true; }
+  // The inputs (of `count`) that a transform looks at; to it the others are constants.
+  virtual IndexRange traced_inputs(TraceFor, size_t count) const { return {0, count}; }
 
   // Shapes of the outputs for these inputs.
   virtual std::vector<Shape> output_shapes(const std::vector<array>& inputs) const = 0;
@@ -98,6 +108,8 @@ class MLX_API Primitive {
   // For Placement::view: the layout of the output over the input's memory. False: it has to be
   // computed. `offset` (elements, relative to the input's first) may be set; default 0.
   virtual bool view(const Operand& input, ShapeView shape, Strides& strides, int64_t& offset) const;
+  // Not -1: output k is this input as it is, and nothing is computed (then for all outputs).
+  virtual int passed_input(size_t) const { return -1; }
   // Bit k: output 0 may be written over input k (same item size, both row-contiguous).
   virtual uint32_t overwritable() const { return 0; }
 

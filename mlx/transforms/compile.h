@@ -9,14 +9,9 @@
 
 namespace mlx::core {
 
-// Off, every compiled function is called as it is. MLX_DISABLE_COMPILE turns it off at start.
-MLX_API bool compile_enabled();
-MLX_API void enable_compile();
-MLX_API void disable_compile();
-
 // What one trace of a function recorded; valid for inputs of the shapes and dtypes it was traced
 // with, or, with inferred shapes, of the same ranks and dtypes. Usable from any thread.
-class MLX_API CompiledGraph {
+class MLX_INTERNAL CompiledGraph {
  public:
   // Calls fun with values that stand for `inputs`. ValueError if it evaluates one of them.
   static CompiledGraph trace(const ArrayFunction& fun, const std::vector<array>& inputs,

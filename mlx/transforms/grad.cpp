@@ -18,7 +18,7 @@ struct Traced {
 };
 
 // Calls fun with values that stand for the primals and marks what depends on them.
-Traced trace(const ArrayFunction& fun, const std::vector<array>& primals) {
+Traced trace(const ArrayFunction& fun, const std::vector<array>& primals, TraceFor purpose) {
   TraceScope scope(TraceScope::Evaluation::allowed);
   std::vector<array> inputs;
   for (const array& p : primals) {
@@ -26,7 +26,7 @@ Traced trace(const ArrayFunction& fun, const std::vector<array>& primals) {
     inputs.back().set_tracer(trace_level());
   }
   std::vector<array> outputs = fun(inputs);
-  Tape tape(inputs, outputs, trace_level(), TapeFor::derivatives);
+  Tape tape(inputs, outputs, trace_level(), purpose);
   // From here on new nodes belong to outer transforms only.
   tape.end_trace();
   return {std::move(outputs), std::move(tape)};
@@ -89,7 +89,7 @@ void push_forward(const TapeEntry& e, Slots& tangents) {
 
 WithDerivatives vjp(const ArrayFunction& fun, const std::vector<array>& primals,
                     const CotangentsOf& cotangents_of) {
-  auto [outputs, tape] = trace(fun, primals);
+  auto [outputs, tape] = trace(fun, primals, TraceFor::vjp);
   std::vector<array> seeds = cotangents_of(outputs);
   check_match("vjp", "cotangent", outputs, seeds);
   Slots cotangents(size_t(tape.slot_count()));
@@ -120,7 +120,7 @@ WithDerivatives vjp(const ArrayFunction& fun, const std::vector<array>& primals,
 WithDerivatives jvp(const ArrayFunction& fun, const std::vector<array>& primals,
                     const std::vector<array>& seeds) {
   check_match("jvp", "tangent", primals, seeds);
-  auto [outputs, tape] = trace(fun, primals);
+  auto [outputs, tape] = trace(fun, primals, TraceFor::jvp);
   Slots tangents(size_t(tape.slot_count()));
   for (size_t i = 0; i < primals.size(); ++i) {
     tangents[i] = astype(seeds[i], primals[i].dtype());

@@ -36,10 +36,18 @@ bool same_step(const Step& a, const Step& b) {
          a.primitive->equivalent(*b.primitive);
 }
 
-// The output is the input, as far as computing goes.
-bool is_copy(const Step& s) {
-  PrimitiveId id = s.primitive->id();
-  return id == PrimitiveId::Copy || id == PrimitiveId::StopGradient;
+// The input that output k is, as far as computing goes; -1: none. The order that Depends asks for
+// stays.
+int copied_input(const Step& s, size_t k) {
+  switch (s.primitive->id()) {
+    case PrimitiveId::Copy:
+    case PrimitiveId::StopGradient:
+      return 0;
+    case PrimitiveId::CustomFunction:
+      return s.primitive->passed_input(k);
+    default:
+      return -1;
+  }
 }
 
 // Scalars by their bits, so that every NaN stays what it is.
@@ -86,8 +94,10 @@ Program Program::simplified() const {
     for (int32_t& i : s.inputs) {
       i = renumbered[size_t(i)];
     }
-    if (is_copy(s)) {
-      renumbered[size_t(old.first_output)] = s.inputs[0];
+    if (copied_input(s, 0) >= 0) {
+      for (size_t k = 0; k < s.outputs.size(); ++k) {
+        renumbered[size_t(old.first_output) + k] = s.inputs[size_t(copied_input(s, k))];
+      }
       continue;
     }
     size_t h = hash_of(s);

@@ -8,7 +8,7 @@
 namespace mlx::core {
 
 Tape::Tape(std::span<const array> inputs, std::span<const array> outputs, uint8_t level,
-           TapeFor purpose)
+           TraceFor purpose)
     : level_(level), purpose_(purpose) {
   for (const array& x : inputs) {
     slots_[x.node()] = slot_count_++;
@@ -24,18 +24,26 @@ int Tape::slot_of(const array& a) const {
   return it == slots_.end() ? -1 : it->second;
 }
 
+IndexRange Tape::traced_inputs(const Node& n) const {
+  return n.primitive ? n.primitive->traced_inputs(purpose_, n.inputs.size()) : IndexRange{0, 0};
+}
+
 void Tape::walk(const array& output) {
   auto open = [&](const array& a) { return a.tracer() >= level_ && !slots_.count(a.node()); };
   if (!open(output)) {
     return;
   }
-  std::vector<std::pair<Node*, size_t>> stack{{output.node(), 0}};
+  struct Visit {
+    Node* node;
+    IndexRange inputs;  // not looked at yet
+  };
+  std::vector<Visit> stack{{output.node(), traced_inputs(*output.node())}};
   while (!stack.empty()) {
-    auto& [n, next] = stack.back();
-    if (next < n->inputs.size()) {
-      const array& x = n->inputs[next++];
+    auto& [n, left] = stack.back();
+    if (left.begin < left.end) {
+      const array& x = n->inputs[left.begin++];
       if (open(x)) {
-        stack.push_back({x.node(), 0});
+        stack.push_back({x.node(), traced_inputs(*x.node())});
       }
       continue;
     }
@@ -52,14 +60,15 @@ void Tape::finish(Node& n) {
   retain_node(&n);
   array self = array::adopt(&n);
   TapeEntry e;
-  for (size_t k = 0; k < n.inputs.size(); ++k) {
+  IndexRange traced = traced_inputs(n);
+  for (size_t k = traced.begin; k < traced.end; ++k) {
     if (int s = slot_of(n.inputs[k]); s >= 0) {
       e.active.push_back(int(k));
       e.input_slots.push_back(s);
     }
   }
-  bool depends =
-      !e.active.empty() && (purpose_ == TapeFor::mapping || n.primitive->differentiable());
+  bool derives = purpose_ == TraceFor::vjp || purpose_ == TraceFor::jvp;
+  bool depends = !e.active.empty() && (!derives || n.primitive->differentiable());
   e.outputs = outputs_of(self);
   e.first_slot = depends ? slot_count_ : -1;
   for (const array& out : e.outputs) {

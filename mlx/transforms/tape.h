@@ -16,21 +16,19 @@ struct TapeEntry {
   Stream stream;
   std::vector<array> inputs;
   std::vector<array> outputs;
-  std::vector<int> active;       // which inputs depend on the transform's inputs
+  std::vector<int> active;       // which inputs the transform looks at depend on its inputs
   std::vector<int> input_slots;  // their slots
   int first_slot;                // of the outputs
 };
 
-// Derivatives stop at primitives that are not differentiable, mapping goes through.
-enum class TapeFor { derivatives, mapping };
-
+// Derivatives stop at primitives that are not differentiable, mapping and compiling go through.
 // Values that depend on the transform's inputs have slots: first the inputs, then the outputs of
 // the entries in the order of computation. Built iteratively, in time linear in the trace.
 class Tape {
  public:
   // `inputs` carry the tracer level `level`; nothing that lacks it can depend on them.
   Tape(std::span<const array> inputs, std::span<const array> outputs, uint8_t level,
-       TapeFor purpose);
+       TraceFor purpose);
 
   const std::vector<TapeEntry>& entries() const { return entries_; }
   std::vector<TapeEntry>& entries() { return entries_; }
@@ -43,11 +41,12 @@ class Tape {
   void release_evaluated();
 
  private:
+  IndexRange traced_inputs(const Node& n) const;
   void walk(const array& output);
   void finish(Node& n);
 
   uint8_t level_;
-  TapeFor purpose_;
+  TraceFor purpose_;
   std::unordered_map<const Node*, int> slots_;  // of every node visited
   std::vector<array> traced_;                   // nodes visited, inputs before users
   std::vector<TapeEntry> entries_;

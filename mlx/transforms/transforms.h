@@ -38,4 +38,12 @@ using OutAxes = std::function<std::vector<int>(size_t n)>;
 MLX_API std::vector<array> vmap(const ArrayFunction& fun, const std::vector<array>& inputs,
                                 const std::vector<int>& in_axes, const OutAxes& out_axes);
 
+// fun, traced once for each list of shapes and dtypes (shapeless: ranks and dtypes) and device;
+// later calls replay what was recorded.
+MLX_API ArrayFunction compile(ArrayFunction fun, bool shapeless = false);
+// Off, compiled functions are called as they are. MLX_DISABLE_COMPILE turns it off at start.
+MLX_API bool compile_enabled();
+MLX_API void enable_compile();
+MLX_API void disable_compile();
+
 }  // namespace mlx::core

@@ -46,6 +46,50 @@ array slice_stand_in(const array& a, int axis, uint8_t level) {
   return p;
 }
 
+// The op applied to one slice after the other, for primitives that have no rule.
+VmapResult slice_by_slice(const TapeEntry& e, const std::vector<array>& inputs,
+                          const std::vector<int>& axes) {
+  int64_t slices = 0;
+  std::vector<std::vector<array>> lanes(inputs.size());
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (axes[k] >= 0) {
+      lanes[k] = unstack(inputs[k], axes[k], e.stream);
+      slices = int64_t(lanes[k].size());
+    }
+  }
+  if (slices == 0) {
+    fail<ValueError>("[vmap] {} cannot be mapped over an axis without elements",
+                     e.primitive->name());
+  }
+  std::vector<Dtype> dtypes;
+  for (const array& out : e.outputs) {
+    dtypes.push_back(out.dtype());
+  }
+  std::vector<std::vector<array>> results(e.outputs.size());
+  for (int64_t i = 0; i < slices; ++i) {
+    std::vector<array> lane = inputs;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (axes[k] >= 0) {
+        lane[k] = lanes[k][size_t(i)];
+      }
+    }
+    std::vector<Shape> shapes = e.primitive->output_shapes(lane);
+    std::vector<array> outputs =
+        dtypes.size() == 1
+            ? std::vector{array::make(shapes[0], dtypes[0], e.primitive, lane, e.stream)}
+            : array::make_many(shapes, dtypes, e.primitive, lane, e.stream);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      results[k].push_back(outputs[k]);
+    }
+  }
+  VmapResult r;
+  for (const std::vector<array>& lane : results) {
+    r.outputs.push_back(stack(lane, 0, e.stream));
+    r.axes.push_back(0);
+  }
+  return r;
+}
+
 void replay(const TapeEntry& e, std::vector<std::optional<Mapped>>& values) {
   std::vector<array> inputs = e.inputs;
   std::vector<int> axes(inputs.size(), -1);
@@ -55,6 +99,9 @@ void replay(const TapeEntry& e, std::vector<std::optional<Mapped>>& values) {
     axes[size_t(e.active[i])] = m.axis;
   }
   VmapResult r = e.primitive->vmap(inputs, axes, e.stream);
+  if (r.outputs.empty()) {
+    r = slice_by_slice(e, inputs, axes);
+  }
   for (size_t k = 0; k < r.outputs.size(); ++k) {
     values[size_t(e.first_slot) + k] = Mapped{r.outputs[k], r.axes[k]};
   }
@@ -99,7 +146,7 @@ std::vector<array> vmap(const ArrayFunction& fun, const std::vector<array>& inpu
       }
     }
     outputs = fun(arguments);
-    tape.emplace(stand_ins, outputs, trace_level(), TapeFor::mapping);
+    tape.emplace(stand_ins, outputs, trace_level(), TraceFor::vmap);
   }
   values.resize(size_t(tape->slot_count()));
   for (const TapeEntry& e : tape->entries()) {

@@ -114,6 +114,7 @@ void bind_index(nb::module_& m);
 void bind_sort(nb::module_& m);
 void bind_transforms(nb::module_& m);
 void bind_compile(nb::module_& m);
+void bind_custom(nb::module_& m);
 void bind_io(nb::module_& m);
 
 }  // namespace mlx::core

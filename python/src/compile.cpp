@@ -9,6 +9,7 @@
 #include "mlx/error.h"
 #include "mlx/ops/random/random.h"
 #include "python/src/convert.h"
+#include "python/src/define.h"
 #include "python/src/random_state.h"
 #include "python/src/templates.h"
 #include "python/src/trees.h"
@@ -289,7 +290,8 @@ class CompiledFunction final : public WrappedCall {
   std::unordered_map<Key, std::shared_ptr<const Trace>, KeyHash> traces_;
 };
 
-nb::object compile(nb::callable fun, nb::object inputs, nb::object outputs, bool shapeless) {
+nb::object compile_function(nb::callable fun, nb::object inputs, nb::object outputs,
+                            bool shapeless) {
   return wrap_function(std::move(fun), std::make_shared<CompiledFunction>(
                                            std::move(inputs), std::move(outputs), shapeless));
 }
@@ -316,14 +318,14 @@ constexpr const char* compile_doc =
 }  // namespace
 
 void bind_compile(nb::module_& m) {
-  m.def("compile", &compile, "fun"_a, "inputs"_a = nb::none(), "outputs"_a = nb::none(),
-        "shapeless"_a = false, compile_doc);
-  m.def("enable_compile", &enable_compile,
-        "Let functions made by :func:`compile` use their recorded graphs (the default).\n\n"
-        "Overrides the environment variable ``MLX_DISABLE_COMPILE``.");
-  m.def("disable_compile", &disable_compile,
-        "Let functions made by :func:`compile` call the original functions.\n\n"
-        "The environment variable ``MLX_DISABLE_COMPILE`` does so from the start.");
+  define(m, "compile", &compile_function, "fun"_a, "inputs"_a = nb::none(),
+         "outputs"_a = nb::none(), "shapeless"_a = false, compile_doc);
+  define(m, "enable_compile", &enable_compile,
+         "Let functions made by :func:`compile` use their recorded graphs (the default).\n\n"
+         "Overrides the environment variable ``MLX_DISABLE_COMPILE``.");
+  define(m, "disable_compile", &disable_compile,
+         "Let functions made by :func:`compile` call the original functions.\n\n"
+         "The environment variable ``MLX_DISABLE_COMPILE`` does so from the start.");
 }
 
 }  // namespace mlx::core

@@ -45,6 +45,7 @@ NB_MODULE(core, m) {
   bind_sort(m);
   bind_transforms(m);
   bind_compile(m);
+  bind_custom(m);
   bind_io(m);
   bind_matmul(m);
   bind_random(m);

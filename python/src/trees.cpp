@@ -1,6 +1,12 @@
 // Walking and rebuilding trees of Python containers.
 #include "python/src/trees.h"
 
+#include <limits>
+
+#include "mlx/error.h"
+#include "mlx/transforms/transforms.h"
+#include "python/src/convert.h"
+
 namespace mlx::core {
 
 RecursionGuard::RecursionGuard() {
@@ -83,6 +89,52 @@ nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle
   }
   nb::tuple result(items);
   return is_named_tuple(tree) ? tree.type()(*result) : nb::object(result);
+}
+
+namespace {
+
+int axis_number(PyObject* p) {
+  int over = 0;
+  long n = PyLong_AsLongAndOverflow(p, &over);
+  if (over != 0 || n < -std::numeric_limits<int>::max() || n > std::numeric_limits<int>::max()) {
+    fail<AxisError>("[vmap] axis {} is out of range", nb::str(nb::handle(p)).c_str());
+  }
+  return int(n);
+}
+
+}  // namespace
+
+void flatten_axes(nb::handle axes, nb::handle tree, std::vector<int>& out) {
+  PyObject* a = axes.ptr();
+  PyObject* t = tree.ptr();
+  auto mismatch = [&] {
+    fail<ValueError>("[vmap] axes of type {} do not match an argument or output of type {}",
+                     class_name(axes), class_name(tree));
+  };
+  if (axes.is_none() || (PyLong_Check(a) && !PyBool_Check(a))) {
+    int axis = axes.is_none() ? not_mapped : axis_number(a);
+    visit_leaves(tree, [&](nb::handle) { out.push_back(axis); });
+  } else if (PyDict_Check(a)) {
+    if (!PyDict_Check(t) || PyDict_Size(a) != PyDict_Size(t)) {
+      mismatch();
+    }
+    for (auto [key, value] : nb::borrow<nb::dict>(tree)) {
+      PyObject* axis = PyDict_GetItemWithError(a, key.ptr());
+      if (!axis) {
+        mismatch();
+      }
+      flatten_axes(axis, value, out);
+    }
+  } else if (PyList_Check(a) || PyTuple_Check(a)) {
+    if (!(PyList_Check(t) || PyTuple_Check(t)) || nb::len(axes) != nb::len(tree)) {
+      mismatch();
+    }
+    for (size_t i = 0; i < nb::len(tree); ++i) {
+      flatten_axes(nb::object(axes[i]), nb::object(tree[i]), out);
+    }
+  } else {
+    fail<ValueError>("[vmap] an axis is an int or None, got {}", class_name(axes));
+  }
 }
 
 }  // namespace mlx::core

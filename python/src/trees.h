@@ -18,6 +18,10 @@ std::vector<array> arrays_of(nb::handle tree);
 // A tree of the same structure with f(leaf) for each leaf.
 nb::object map_leaves(nb::handle tree, const std::function<nb::object(nb::handle)>& f);
 
+// The axes of the leaves of `tree`, of which `axes` is a prefix: int, None (not_mapped), or nested
+// like the tree.
+void flatten_axes(nb::handle axes, nb::handle tree, std::vector<int>& out);
+
 bool is_tree_node(nb::handle h);
 bool is_named_tuple(nb::handle tuple);
 

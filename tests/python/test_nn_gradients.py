@@ -70,7 +70,6 @@ def test_a_failing_loss_leaves_the_model_alone():
     mx.eval(model(X))
 
 
-@pytest.mark.skipif(not hasattr(mx, "checkpoint"), reason="needs mx.checkpoint")
 def test_checkpoint():
     model = mlp()
     layer = model.layers[0]

@@ -284,7 +284,6 @@ def test_transformer_drops_out():
     assert mx.array_equal(model(x, None), model(x, None))
 
 
-@pytest.mark.skipif(not hasattr(mx, "checkpoint"), reason="needs mx.checkpoint")
 def test_transformer_with_checkpoints():
     plain = nn.Transformer(8, 2, 1, 1)
     saving = nn.Transformer(8, 2, 1, 1, checkpoint=True)

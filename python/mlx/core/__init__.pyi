@@ -3327,6 +3327,103 @@ def disable_compile() -> None:
     The environment variable ``MLX_DISABLE_COMPILE`` does so from the start.
     """
 
+class custom_function:
+    """
+    A function with derivatives or a mapping rule of its own, used as a decorator.
+
+    Transforms use the rules given by :meth:`vjp`, :meth:`jvp` and :meth:`vmap`, and the
+    function's own operations where there is none. With a rule, arrays that the function
+    captures are constants.
+
+    Example:
+        >>> @mx.custom_function
+        ... def f(x):
+        ...     return mx.sin(x)
+        >>> @f.vjp
+        ... def f_vjp(primal, cotangent, output):
+        ...     return cotangent * 2
+        >>> mx.grad(f)(mx.array(0.0))
+        array(2, dtype=float32)
+    """
+
+    def __init__(self, f: Callable) -> None: ...
+
+    def __call__(self, *args, **kwargs) -> object:
+        """What the function returns."""
+
+    def vjp(self, f: Callable) -> object:
+        """
+        Set the rule for reverse derivatives.
+
+        Args:
+            f: called as ``f(primals, cotangents, outputs, **kwargs)``: the positional
+                arguments (a tuple, or the only one), and cotangents and outputs like the
+                function's result. Returns the cotangents of the arrays in the positional
+                arguments.
+
+        Returns:
+            The custom function.
+        """
+
+    def jvp(self, f: Callable) -> object:
+        """
+        Set the rule for forward derivatives.
+
+        Args:
+            f: called as ``f(primals, tangents)``, both like the positional arguments,
+                ``None`` for an array without tangent. Returns tangents like the result.
+
+        Returns:
+            The custom function.
+        """
+
+    def vmap(self, f: Callable) -> object:
+        """
+        Set the rule for mapping.
+
+        Args:
+            f: called as ``f(inputs, axes)``, both like the positional arguments, ``None``
+                for an array that is not mapped. Returns outputs and their axes.
+
+        Returns:
+            The custom function.
+        """
+
+    def __getattr__(self, arg: str, /) -> object: ...
+
+def checkpoint(fun: Callable) -> object:
+    """
+    A function that does what ``fun`` does and keeps no intermediate results for gradients.
+
+    They are computed again in the backward pass (Chen et al., 2016,
+    https://arxiv.org/abs/1604.06174). Gradients reach the arrays in the arguments, not those
+    that ``fun`` captures.
+
+    Args:
+        fun: takes and returns arrays or trees of them.
+
+    Example:
+        >>> f = mx.checkpoint(lambda x: mx.sin(mx.sin(x)))
+        >>> mx.grad(f)(mx.array(0.0))
+        array(1, dtype=float32)
+    """
+
+def depends(inputs: array | Sequence[array], dependencies: array | Sequence[array], /) -> array | list[array]:
+    """
+    The inputs, to be computed after the dependencies.
+
+    Args:
+        inputs: an array or a list of arrays.
+        dependencies: the same.
+
+    Returns:
+        Arrays equal to the inputs, in a list unless ``inputs`` is an array.
+
+    Example:
+        >>> mx.depends(mx.array(1), mx.array(2))
+        array(1, dtype=int32)
+    """
+
 def save(file: object, arr: bool | int | float | complex | array | ArrayLike) -> None:
     """
     Write an array to a ``.npy`` file.

@@ -13,6 +13,7 @@ from .layers.base import Module
 
 __all__ = [
     "Module",
+    "checkpoint",
     "tree_flatten",
     "tree_map",
     "tree_reduce",
@@ -64,34 +65,29 @@ def value_and_grad(model: Module, fn: Callable) -> Callable:
     return wrapped
 
 
-if hasattr(mx, "checkpoint"):  # the public name exists where the core can recompute
-    _recomputed = mx.checkpoint
+def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
+    """A function that keeps no intermediate results of a module for the gradient.
 
-    def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
-        """A function that keeps no intermediate results of a module for the gradient.
+    They are computed again when the gradient is (Chen et al., https://arxiv.org/abs/1604.06174).
 
-        They are computed again when the gradient is (Chen et al., https://arxiv.org/abs/1604.06174).
+    Args:
+        module: the module; gradients reach its trainable parameters and the arguments of the call.
+        fn: the function to wrap, ``module`` itself by default.
 
-        Args:
-            module: the module; gradients reach its trainable parameters and the arguments of the call.
-            fn: the function to wrap, ``module`` itself by default.
+    Returns:
+        A function with the arguments and results of ``fn``.
 
-        Returns:
-            A function with the arguments and results of ``fn``.
+    Example:
+        >>> layer = nn.Linear(2, 2)
+        >>> nn.utils.checkpoint(layer)(mx.ones((4, 2))).shape
+        (4, 2)
+    """
+    if fn is None:
+        fn = module.__call__
+    checkpointed: Any = mx.checkpoint(_with_parameters(module, fn))
 
-        Example:
-            >>> layer = nn.Linear(2, 2)
-            >>> nn.utils.checkpoint(layer)(mx.ones((4, 2))).shape
-            (4, 2)
-        """
-        if fn is None:
-            fn = module.__call__
-        checkpointed = _recomputed(_with_parameters(module, fn))
+    @wraps(fn)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return checkpointed(module.trainable_parameters(), *args, **kwargs)
 
-        @wraps(fn)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            return checkpointed(module.trainable_parameters(), *args, **kwargs)
-
-        return wrapped
-
-    __all__ += ["checkpoint"]
+    return wrapped
