@@ -48,6 +48,7 @@ NB_MODULE(core, m) {
   bind_custom(m);
   bind_io(m);
   bind_matmul(m);
+  bind_einsum(m);
   bind_random(m);
 }
 

@@ -255,6 +255,38 @@ void bind_triangles(nb::module_& m) {
       "dtype=float32)");
 }
 
+struct Window {
+  const char* name;
+  array (*function)(int64_t, StreamOrDevice);
+  const char* summary;
+  const char* example;
+};
+constexpr Window windows[] = {
+    {"bartlett", bartlett, "The Bartlett window, a triangle", "array([0, 1, 0], dtype=float32)"},
+    {"hanning", hanning, "The Hann window ``0.5 - 0.5 cos(2πn / (M - 1))``",
+     "array([0, 1, 7.64274e-15], dtype=float32)"},
+    {"hamming", hamming, "The Hamming window ``0.54 - 0.46 cos(2πn / (M - 1))``",
+     "array([0.08, 1, 0.08], dtype=float32)"},
+    {"blackman", blackman,
+     "The Blackman window ``0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))``",
+     "array([0, 1, 0], dtype=float32)"},
+};
+
+void bind_windows(nb::module_& m) {
+  for (const Window& w : windows) {
+    auto f = w.function;
+    std::string doc = format(
+        "{}, as float32.\n\n"
+        "Args:\n    M: number of samples; none are returned below 1.\n\n"
+        "Example:\n    >>> mx.{}(3)\n    {}",
+        w.summary, w.name, w.example);
+    define(
+        m, w.name, [f](int64_t size, const StreamArg& s) { return f(size, s); }, "M"_a,
+        nb::kw_only(), "stream"_a = nb::none(),
+        nb::sig(signature(format("{}(M: int", w.name)).c_str()), doc.c_str());
+  }
+}
+
 void bind_diagonals(nb::module_& m) {
   define(
       m, "diag", [](const array& a, int64_t k, const StreamArg& s) { return diag(a, k, s); },
@@ -314,6 +346,7 @@ void bind_creation(nb::module_& m) {
   bind_arange(m);
   bind_constants(m);
   bind_triangles(m);
+  bind_windows(m);
   bind_diagonals(m);
   array_class()
       .def(

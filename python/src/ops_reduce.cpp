@@ -323,6 +323,30 @@ void bind_scan(nb::module_& m, const ScanRow& row, const ScanInfo& about) {
       "stream"_a = nb::none(), nb::sig(text.c_str()), doc.c_str());
 }
 
+void bind_diff(nb::module_& m) {
+  define(
+      m, "diff",
+      [](const array& a, int64_t n, int axis, const StreamArg& s) { return diff(a, n, axis, s); },
+      nb::arg(), "n"_a = 1, "axis"_a = -1, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("diff(a: array, /, n: int = 1, axis: int = -1").c_str()),
+      R"(Differences of neighbours along an axis.
+
+Args:
+    a: input array.
+    n: how many times differences are taken; each makes the axis shorter by one.
+    axis: default the last.
+
+The result has the dtype of the input: unsigned integers wrap, bools tell where neighbours differ.
+
+Raises:
+    AxisError: the axis is out of range.
+    ValueError: n is negative.
+
+Example:
+    >>> mx.diff(mx.array([1, 4, 9]))
+    array([3, 5], dtype=int32))");
+}
+
 void bind_scans(nb::module_& m) {
   static_assert(std::size(scan_rows) == scan_op_count);
   for (int i = 0; i < scan_op_count; ++i) {
@@ -346,6 +370,7 @@ void bind_reduce(nb::module_& m) {
            "mx.argmin(mx.array([4, 2, 2]))\n    array(1, dtype=uint32)");
   bind_composed(m);
   bind_scans(m);
+  bind_diff(m);
 }
 
 }  // namespace mlx::core

@@ -144,3 +144,16 @@ def test_creation_inside_transforms():
 def test_errors(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning"])
+def test_windows(name):
+    f = getattr(mx, name)
+    for m in (-3, 0, 1, 2, 3, 8, 33, 1000):
+        got = f(m)
+        assert got.dtype == mx.float32
+        np.testing.assert_allclose(np.array(got), getattr(np, name)(m), rtol=0, atol=3e-7)
+    assert f(M=4, stream=mx.cpu).shape == (4,)
+    for bad in (2.5, "3", None, [3]):
+        with pytest.raises(TypeError, match=name):
+            f(bad)

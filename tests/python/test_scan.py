@@ -279,6 +279,38 @@ def test_results_depend_neither_on_threads_nor_on_the_instruction_set():
     assert len({out for out, _ in runs}) == 1
 
 
+# ---- differences ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_diff(dtype):
+    for a, x in layouts(dtype, "diff"):
+        for axis, n in itertools.product(range(-1, x.ndim), (0, 1, 2, 3)):
+            want = x
+            for _ in range(n):
+                high, low = np.moveaxis(want, axis, 0)[1:], np.moveaxis(want, axis, 0)[:-1]
+                want = np.moveaxis(high != low if dtype == "bool" else high - low, 0, axis)
+            got = mx.diff(a, n, axis)
+            assert str(got.dtype) == f"mlx.core.{dtype}" and tuple(got.shape) == want.shape
+            np.testing.assert_array_equal(widened(to_numpy(got)), widened(want))
+
+
+def test_diff_ends_and_errors():
+    x = mx.array([1, 4, 9])
+    assert mx.diff(x, n=3).shape == (0,) and mx.diff(x, n=10**9).shape == (0,)
+    assert mx.diff(mx.zeros((0, 2)), axis=0).shape == (0, 2)
+    assert mx.diff(mx.cumsum(x)).tolist() == [4, 9]
+    with pytest.raises(ValueError, match=r"\[diff\].*-1"):
+        mx.diff(x, n=-1)
+    for bad in (mx.array(1), x):
+        with pytest.raises(IndexError, match=r"\[diff\].*1"):
+            mx.diff(bad, axis=1)
+    g = mx.grad(lambda v: (mx.diff(v, 2) * mx.array([1.0, 2.0])).sum())(mx.ones((4,)))
+    assert g.tolist() == [1.0, 0.0, -3.0, 2.0]
+    got = mx.vmap(mx.diff, in_axes=1)(mx.array([[1, 2], [3, 7]]))
+    assert got.tolist() == [[2], [5]]
+
+
 # ---- derivatives ----------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-// Contractions made of matmul: tensordot, inner, outer, vecdot.
+// Contractions made of matmul: tensordot, inner, outer, kron, vecdot.
 #include <algorithm>
 
 #include "mlx/error.h"
@@ -99,6 +99,25 @@ array tensordot(const array& a, const array& b, int axes, StreamOrDevice s) {
 
 array outer(const array& a, const array& b, StreamOrDevice s) {
   return multiply(reshape(a, {a.size(), 1}, s), flatten(b, 0, -1, s), s);
+}
+
+array kron(const array& a, const array& b, StreamOrDevice s) {
+  if (a.size() == 0 || b.size() == 0) {
+    fail<ValueError>("[kron] expected operands with elements, got shapes {} and {}", a.shape(),
+                     b.shape());
+  }
+  int ndim = std::max(a.ndim(), b.ndim());
+  Shape left, right, product;  // a_0, 1, a_1, 1 … and 1, b_0, 1, b_1 …
+  for (int i = 0; i < ndim; ++i) {
+    int j = i - (ndim - a.ndim()), k = i - (ndim - b.ndim());
+    int64_t m = j < 0 ? 1 : a.shape(j), n = k < 0 ? 1 : b.shape(k);
+    left.push_back(m);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(n);
+    product.push_back(element_count(Shape{m, n}, "kron"));
+  }
+  return reshape(multiply(reshape(a, left, s), reshape(b, right, s), s), product, s);
 }
 
 array inner(const array& a, const array& b, StreamOrDevice s) {

@@ -56,6 +56,8 @@ MLX_API array tensordot(const array& a, const array& b, std::span<const int> axe
                         std::span<const int> axes_b, StreamOrDevice s = {});
 // All products of elements of flattened a and b.
 MLX_API array outer(const array& a, const array& b, StreamOrDevice s = {});
+// The Kronecker product: every element of a times the whole of b, axis by axis.
+MLX_API array kron(const array& a, const array& b, StreamOrDevice s = {});
 // Sum over the last axes.
 MLX_API array inner(const array& a, const array& b, StreamOrDevice s = {});
 // Sum of conj(a)·b over the same axis of both.

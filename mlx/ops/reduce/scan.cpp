@@ -1,4 +1,4 @@
-// Scan and Recurrence: functions, shape rules, vjp, jvp, vmap.
+// Scan and Recurrence: functions, shape rules, vjp, jvp, vmap; diff, which undoes a cumsum.
 #include "mlx/ops/reduce/scan.h"
 
 #include "mlx/error.h"
@@ -127,6 +127,23 @@ array cummin(const array& a, std::optional<int> axis, bool reverse, bool inclusi
 array logcumsumexp(const array& a, std::optional<int> axis, bool reverse, bool inclusive,
                    StreamOrDevice s) {
   return scan(ScanOp::LogCumSumExp, a, axis, reverse, inclusive, s);
+}
+
+array diff(const array& a, int64_t n, int axis, StreamOrDevice s) {
+  if (n < 0) {
+    fail<ValueError>("[diff] expected a number of differences that is not negative, got {}", n);
+  }
+  int along = normalize_axis(axis, a.ndim(), "diff");
+  array x = a;
+  Shape start(a.ndim(), 0), step(a.ndim(), 1), count = a.shape();
+  for (; n > 0 && count[along] > 0; --n) {
+    --count[along];
+    start[along] = 0;
+    array low = strided_slice(x, start, step, count, s);
+    start[along] = count[along] > 0;
+    x = subtract(strided_slice(x, start, step, count, s), low, s);
+  }
+  return x;
 }
 
 array linear_recurrence(const array& a, const array& b, int axis, bool reverse, bool inclusive,

@@ -95,6 +95,8 @@ MLX_API array cummin(const array& a, std::optional<int> axis = {}, bool reverse 
                      bool inclusive = true, StreamOrDevice s = {});
 MLX_API array logcumsumexp(const array& a, std::optional<int> axis = {}, bool reverse = false,
                            bool inclusive = true, StreamOrDevice s = {});
+// Differences of neighbours along an axis, taken n times; bools differ by exclusive or.
+MLX_API array diff(const array& a, int64_t n = 1, int axis = -1, StreamOrDevice s = {});
 // The recurrence above, for a and b of one number dtype.
 MLX_API array linear_recurrence(const array& a, const array& b, int axis, bool reverse = false,
                                 bool inclusive = true, StreamOrDevice s = {});

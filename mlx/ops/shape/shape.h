@@ -84,6 +84,11 @@ MLX_API array arange(double start, double stop, double step, Dtype dtype, Stream
 MLX_API array arange(const array& start, const array& step, int64_t count, StreamOrDevice s = {});
 MLX_API array linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                        Dtype dtype = float32, StreamOrDevice s = {});
+// Windows of m samples, float32: no elements for m < 1, a single 1 for m = 1.
+MLX_API array bartlett(int64_t m, StreamOrDevice s = {});
+MLX_API array hanning(int64_t m, StreamOrDevice s = {});
+MLX_API array hamming(int64_t m, StreamOrDevice s = {});
+MLX_API array blackman(int64_t m, StreamOrDevice s = {});
 MLX_API array eye(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32,
                   StreamOrDevice s = {});
 MLX_API array tri(int64_t n, int64_t m, int64_t k = 0, Dtype dtype = float32,

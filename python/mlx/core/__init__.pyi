@@ -2366,6 +2366,26 @@ cumulative_sum = cumsum
 
 cumulative_prod = cumprod
 
+def diff(a: array, /, n: int = 1, axis: int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Differences of neighbours along an axis.
+
+    Args:
+        a: input array.
+        n: how many times differences are taken; each makes the axis shorter by one.
+        axis: default the last.
+
+    The result has the dtype of the input: unsigned integers wrap, bools tell where neighbours differ.
+
+    Raises:
+        AxisError: the axis is out of range.
+        ValueError: n is negative.
+
+    Example:
+        >>> mx.diff(mx.array([1, 4, 9]))
+        array([3, 5], dtype=int32)
+    """
+
 def reshape(a: array, /, shape: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     The elements of ``a`` in row-major order under another shape.
@@ -2908,6 +2928,54 @@ def triu(x: array, k: int = 0, *, stream: Stream | ThreadLocalStream | Device | 
         >>> mx.triu(mx.ones((2, 2)))
         array([[1, 1],
                [0, 1]], dtype=float32)
+    """
+
+def bartlett(M: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The Bartlett window, a triangle, as float32.
+
+    Args:
+        M: number of samples; none are returned below 1.
+
+    Example:
+        >>> mx.bartlett(3)
+        array([0, 1, 0], dtype=float32)
+    """
+
+def hanning(M: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The Hann window ``0.5 - 0.5 cos(2πn / (M - 1))``, as float32.
+
+    Args:
+        M: number of samples; none are returned below 1.
+
+    Example:
+        >>> mx.hanning(3)
+        array([0, 1, 7.64274e-15], dtype=float32)
+    """
+
+def hamming(M: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The Hamming window ``0.54 - 0.46 cos(2πn / (M - 1))``, as float32.
+
+    Args:
+        M: number of samples; none are returned below 1.
+
+    Example:
+        >>> mx.hamming(3)
+        array([0.08, 1, 0.08], dtype=float32)
+    """
+
+def blackman(M: int, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The Blackman window ``0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))``, as float32.
+
+    Args:
+        M: number of samples; none are returned below 1.
+
+    Example:
+        >>> mx.blackman(3)
+        array([0, 1, 0], dtype=float32)
     """
 
 def diag(a: array, /, k: int = 0, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
@@ -3585,6 +3653,67 @@ def vecdot(arg0: array, arg1: array, axis: int = -1, *, stream: Stream | ThreadL
     Example:
         >>> mx.vecdot(mx.array([1, 2]), mx.array([3, 4]))
         array(11, dtype=int32)
+    """
+
+def einsum(subscripts: str, *operands: array, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Sum of products by Einstein's convention, with NumPy's subscripts.
+
+    Every letter names an axis; an axis that the result does not name is summed. A
+    letter that repeats in one operand takes the diagonal. ``...`` stands for axes
+    that broadcast. Without ``->`` the result has the letters that occur once, in
+    alphabetical order, behind the axes of ``...``. Axes of size 1 broadcast. More
+    than two operands are contracted in pairs, in the order of :func:`einsum_path`.
+
+    Args:
+        subscripts (str): such as ``"ij,jk->ik"``.
+        *operands (array): one for each term between commas.
+
+    Returns:
+        array: in the dtype that the operands promote to.
+
+    Raises:
+        ValueError: subscripts that do not fit the operands, sizes that differ, or a
+          sum of products whose dtype is neither floating nor complex.
+
+    Example:
+        >>> mx.einsum("ij,j->i", mx.array([[1.0, 2.0], [3.0, 4.0]]), mx.array([1.0, 1.0]))
+        array([3, 7], dtype=float32)
+    """
+
+def einsum_path(subscripts: str, *operands: array) -> tuple[list[tuple[int, ...]], str]:
+    """
+    The order in which :func:`einsum` contracts its operands.
+
+    The greedy choice of opt_einsum (Smith and Gray, 2018): the pair that frees most
+    memory first.
+
+    Returns:
+        tuple: a list of positions, where each step takes its operands out of the
+          list and appends their product; and a text about the cost.
+
+    Raises:
+        ValueError: subscripts that do not fit the operands.
+
+    Example:
+        >>> mx.einsum_path("ij,jk,kl->il", mx.ones((2, 3)), mx.ones((3, 4)), mx.ones((4, 5)))[0]
+        [(1, 2), (0, 1)]
+    """
+
+def kron(a: array, b: array, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Kronecker product: every element of ``a`` times the whole of ``b``.
+
+    Returns:
+        array: sizes are the products of the operands' sizes, axis by axis from the
+          last.
+
+    Raises:
+        ValueError: an operand is empty.
+
+    Example:
+        >>> mx.kron(mx.array([1, 2]), mx.array([1, 1]))
+        array([1, 1, 2, 2], dtype=int32)
     """
 
 bool_: Dtype

@@ -1,0 +1,102 @@
+// einsum, einsum_path and kron.
+#include <nanobind/stl/vector.h>
+
+#include "mlx/ops/matmul/einsum.h"
+#include "mlx/ops/matmul/matmul.h"
+#include "python/src/bindings.h"
+
+namespace mlx::core {
+
+namespace {
+
+nb::tuple path_result(const ContractionPath& path, const std::string& text) {
+  nb::list steps;
+  for (const std::vector<int>& step : path) {
+    steps.append(nb::tuple(nb::cast(step)));
+  }
+  return nb::make_tuple(steps, text);
+}
+
+}  // namespace
+
+void bind_einsum(nb::module_& m) {
+  define(
+      m, "einsum",
+      [](const std::string& subscripts, const nb::args& operands, const StreamArg& s) {
+        return einsum(subscripts, arrays_of(operands, "einsum"), s.value);
+      },
+      "subscripts"_a, "operands"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig("def einsum(subscripts: str, *operands: array, stream: Stream | ThreadLocalStream | "
+              "Device | DeviceType | None = None) -> array"),
+      R"doc(
+      Sum of products by Einstein's convention, with NumPy's subscripts.
+
+      Every letter names an axis; an axis that the result does not name is summed. A
+      letter that repeats in one operand takes the diagonal. ``...`` stands for axes
+      that broadcast. Without ``->`` the result has the letters that occur once, in
+      alphabetical order, behind the axes of ``...``. Axes of size 1 broadcast. More
+      than two operands are contracted in pairs, in the order of :func:`einsum_path`.
+
+      Args:
+          subscripts (str): such as ``"ij,jk->ik"``.
+          *operands (array): one for each term between commas.
+
+      Returns:
+          array: in the dtype that the operands promote to.
+
+      Raises:
+          ValueError: subscripts that do not fit the operands, sizes that differ, or a
+            sum of products whose dtype is neither floating nor complex.
+
+      Example:
+          >>> mx.einsum("ij,j->i", mx.array([[1.0, 2.0], [3.0, 4.0]]), mx.array([1.0, 1.0]))
+          array([3, 7], dtype=float32)
+      )doc");
+  define(
+      m, "einsum_path",
+      [](const std::string& subscripts, const nb::args& operands) {
+        auto [path, text] = einsum_path(subscripts, arrays_of(operands, "einsum_path"));
+        return path_result(path, text);
+      },
+      "subscripts"_a, "operands"_a,
+      nb::sig("def einsum_path(subscripts: str, *operands: array) -> tuple[list[tuple[int, ...]], "
+              "str]"),
+      R"doc(
+      The order in which :func:`einsum` contracts its operands.
+
+      The greedy choice of opt_einsum (Smith and Gray, 2018): the pair that frees most
+      memory first.
+
+      Returns:
+          tuple: a list of positions, where each step takes its operands out of the
+            list and appends their product; and a text about the cost.
+
+      Raises:
+          ValueError: subscripts that do not fit the operands.
+
+      Example:
+          >>> mx.einsum_path("ij,jk,kl->il", mx.ones((2, 3)), mx.ones((3, 4)), mx.ones((4, 5)))[0]
+          [(1, 2), (0, 1)]
+      )doc");
+  define(
+      m, "kron",
+      [](const array& a, const array& b, const StreamArg& s) { return kron(a, b, s.value); }, "a"_a,
+      "b"_a, nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("kron(a: array, b: array").c_str()),
+      R"doc(
+      Kronecker product: every element of ``a`` times the whole of ``b``.
+
+      Returns:
+          array: sizes are the products of the operands' sizes, axis by axis from the
+            last.
+
+      Raises:
+          ValueError: an operand is empty.
+
+      Example:
+          >>> mx.kron(mx.array([1, 2]), mx.array([1, 1]))
+          array([1, 1, 2, 2], dtype=int32)
+      )doc");
+}
+
+}  // namespace mlx::core
