@@ -152,7 +152,7 @@ Selected<KeyOf<T>> select(const T* x, int64_t n, int64_t k, LineScratch& scratch
   K *keys = scratch.take<K>(n), *ranked = scratch.take<K>(n);
   key_kernels<T>().canonical(x, n, keys);
   std::copy_n(keys, n, ranked);
-  sort_kernels<K>().select(ranked, n, k);
+  sort_kernels<K>().select(ranked, n, k, sort_rounds(n));
   return {keys, ranked, reinterpret_cast<uint32_t*>(ranked), scratch.take<uint32_t>(n)};
 }
 

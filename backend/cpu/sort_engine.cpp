@@ -44,7 +44,7 @@ K sampled_median(const K* keys, int64_t n) {
   constexpr int64_t size = 1024;
   K sample[size];
   for (int64_t i = 0; i < size; ++i) sample[i] = keys[i * (n / size)];
-  sort_kernels<K>().select(sample, size, size / 2);
+  sort_kernels<K>().select(sample, size, size / 2, sort_rounds(size));
   return sample[size / 2];
 }
 
@@ -60,7 +60,9 @@ int64_t split(Part<K> p) {
 template <typename K>
 void sort_on_threads(K* keys, int64_t n) {
   const SortKernels<K>& kernels = sort_kernels<K>();
-  if (n < 2 * sorted_together || thread_count() == 1) return kernels.sort(keys, n);
+  if (n < 2 * sorted_together || thread_count() == 1) {
+    return kernels.sort(keys, n, sort_rounds(n));
+  }
   std::vector<Part<K>> parts{{keys, n}};
   while (int64_t(parts.size()) < 2 * thread_count()) {
     std::vector<Part<K>> halves(2 * parts.size());
@@ -75,7 +77,10 @@ void sort_on_threads(K* keys, int64_t n) {
     parts = std::move(halves);
   }
   parallel_for(int64_t(parts.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) kernels.sort(parts[size_t(i)].keys, parts[size_t(i)].n);
+    for (int64_t i = begin; i < end; ++i) {
+      Part<K> p = parts[size_t(i)];
+      kernels.sort(p.keys, p.n, sort_rounds(p.n));
+    }
   });
 }
 

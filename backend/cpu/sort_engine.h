@@ -48,13 +48,19 @@ void sort_pairs(const T* x, int64_t* pairs, int64_t n) {
   }
 }
 
-// The positions of x in sorted order; the scratch holds a pair for each.
+// Pairs for all elements of x, in sorted order.
 template <typename T>
-void sorted_order(const T* x, int64_t n, uint32_t* order, int64_t* pairs) {
+void sorted_pairs(const T* x, int64_t n, int64_t* pairs) {
   parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
     key_kernels<T>().pairs(x + begin, end - begin, begin, pairs + begin);
   });
   sort_pairs(x, pairs, n);
+}
+
+// The positions of x in sorted order; the scratch holds a pair for each.
+template <typename T>
+void sorted_order(const T* x, int64_t n, uint32_t* order, int64_t* pairs) {
+  sorted_pairs(x, n, pairs);
   parallel_for(n, sorted_together, [&](int64_t begin, int64_t end) {
     sort_table().positions(pairs + begin, end - begin, order + begin);
   });

@@ -10,9 +10,11 @@ namespace mlx::core::cpu {
 
 template <typename K>
 struct SortKernels {
-  void (*sort)(K* keys, int64_t n);
+  // Ascending. So many partitions of partitions may go wrong (sort_rounds) before a slower method
+  // that cannot is taken.
+  void (*sort)(K* keys, int64_t n, int rounds);
   // Brings the key of rank k to its place, lesser or equal ones before it, the others behind it.
-  void (*select)(K* keys, int64_t n, int64_t k);
+  void (*select)(K* keys, int64_t n, int64_t k, int rounds);
   // Brings keys less than the pivot to the front and returns their number.
   int64_t (*part)(K* keys, int64_t n, K pivot);
 };
@@ -26,13 +28,15 @@ struct KeyKernels {
   void (*pairs)(const void* x, int64_t n, int64_t first, int64_t* pairs);
 };
 
+constexpr int sort_rounds(int64_t n) { return 2 * (64 - __builtin_clzll(uint64_t(n) | 1)) + 8; }
+
 struct SortTable {
   SortKernels<int32_t> narrow;
   SortKernels<int64_t> wide;
   KeyKernels keys[TileTypes::count];
   // Positions of keys less than `middle` and of the first `equals` that are equal to it, in order
-  // and counted by the result, to `before`; the positions of the others to `behind`. Both have room
-  // for n more than they get… and no more than `sort_slack` elements are written past the end.
+  // and counted by the result, to `before`; the positions of the others to `behind`. Whole vectors
+  // are written: both need room for 16 positions more than they get.
   int64_t (*divide)(const int32_t* keys, int64_t n, int32_t middle, int64_t equals,
                     uint32_t* before, uint32_t* behind);
   void (*positions)(const int64_t* pairs, int64_t n, uint32_t* positions);

@@ -123,12 +123,13 @@ void bind_searches(nb::module_& m) {
          const std::optional<ArrayArg>& fill_value, const StreamArg& s) -> nb::object {
         std::optional<array> fill;
         if (fill_value) fill = to_array(*fill_value, a.dtype());
-        UniqueResult r = unique(a, size, fill, s);
+        UniqueResult r =
+            unique(a, size, fill, with_inverse ? Inverse::wanted : Inverse::omitted, s);
         if (!with_index && !with_inverse && !with_counts) return wrap(r.values);
         nb::list parts;
         parts.append(wrap(r.values));
         if (with_index) parts.append(wrap(r.indices));
-        if (with_inverse) parts.append(wrap(r.inverse));
+        if (with_inverse) parts.append(wrap(*r.inverse));
         if (with_counts) parts.append(wrap(r.counts));
         return nb::tuple(parts);
       },

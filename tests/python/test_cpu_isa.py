@@ -21,6 +21,9 @@ for dtype in (mx.float32, mx.float16, mx.bfloat16, mx.complex64, mx.int32, mx.ui
         digest.update(bytes(y.view(mx.uint8)))
     for name in ("add", "multiply", "divide", "power", "maximum", "logaddexp", "less"):
         digest.update(bytes(getattr(mx, name)(x, x[::-1] + x).view(mx.uint8)))
+    z = mx.concatenate([x, -x, x * 0], axis=1)
+    for y in (mx.sort(z), mx.argsort(z, axis=0), mx.argpartition(z, 140), mx.topk(z, 20), mx.median(z, axis=1)):
+        digest.update(bytes(y.view(mx.uint8)))
 print(digest.hexdigest())
 """
 

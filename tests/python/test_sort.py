@@ -5,6 +5,8 @@ from __future__ import annotations
 import mlx.core as mx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from layouts import LAYOUTS, arrange, sample
 from table import DTYPES, generator, kind_of, numpy_dtype, to_mx, to_numpy
 
@@ -371,3 +373,35 @@ def test_vmap(name):
             got = mx.vmap(lambda v: FUNCTIONS[name](v, axis), in_axes=lane)(mx.array(x))  # noqa: B023
             want = [FUNCTIONS[name](mx.array(v), axis) for v in np.moveaxis(x, lane, 0)]
             np.testing.assert_array_equal(np.array(got), np.stack([np.array(w) for w in want]))
+
+
+@st.composite
+def arrays(draw):
+    """An array of few or many equal values in any layout, and an axis."""
+    dtype = draw(st.sampled_from(DTYPES))
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=0, max_size=2)))
+    n = draw(st.sampled_from([1, 2, 5, 30, 129, 140, 300, 700]))
+    axis = draw(st.integers(0, len(shape)))
+    shape = shape[:axis] + (n,) + shape[axis:]
+    x = special(dtype, int(np.prod(shape)), draw(st.integers(0, 99))).reshape(shape)
+    if draw(st.booleans()):
+        x = np.ascontiguousarray(np.where(ranks(x) % 5 == 0, x, x.flat[0]))
+    a, x = arrange(x, draw(st.sampled_from(LAYOUTS)))
+    return a, x, draw(st.sampled_from([axis, axis - x.ndim]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(arrays())
+def test_any_array(case):
+    check_all(*case)
+
+
+@settings(max_examples=100, deadline=None)
+@given(arrays(), st.sampled_from(["left", "right"]))
+def test_any_search(case, side):
+    a, x, _ = case
+    line = x.ravel()[: 1 + x.size // 2]
+    line = line[np.argsort(ranks(line), kind="stable")]
+    both = ranks(np.concatenate([line, x.ravel()]))
+    want = np.searchsorted(both[: line.size], both[line.size :], side).astype(np.uint32)
+    assert_same(mx.searchsorted(to_mx(line), a, side), want.reshape(x.shape))

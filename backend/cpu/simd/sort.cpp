@@ -166,8 +166,6 @@ MLX_SIMD_FN K pivot_of(const K* x, int64_t n) {
   return sample[W / 2];
 }
 
-MLX_SIMD_FN int rounds_for(int64_t n) { return 2 * (64 - __builtin_clzll(uint64_t(n) | 1)) + 8; }
-
 template <typename K>
 void quicksort(K* x, int64_t n, int rounds) {
   while (n > block<K>) {
@@ -191,11 +189,6 @@ void quicksort(K* x, int64_t n, int rounds) {
   sort_up_to_block(x, n);
 }
 
-template <typename K>
-void sort_all(K* x, int64_t n) {
-  quicksort(x, n, rounds_for(n));
-}
-
 // A pivot a little beyond rank k, on the side that leaves fewer keys.
 template <typename K>
 MLX_SIMD_FN K pivot_near(const K* x, int64_t n, int64_t k) {
@@ -210,9 +203,9 @@ MLX_SIMD_FN K pivot_near(const K* x, int64_t n, int64_t k) {
 }
 
 template <typename K>
-void select(K* x, int64_t n, int64_t k) {
-  for (int rounds = rounds_for(n); n > block<K>; --rounds) {
-    if (rounds == 0) return heap_sort(x, n);
+void select(K* x, int64_t n, int64_t k, int rounds) {
+  while (n > block<K>) {
+    if (rounds-- == 0) return heap_sort(x, n);
     K pivot = pivot_near(x, n, k);
     int64_t count = part(x, n, pivot);
     if (k < count) {
@@ -272,8 +265,8 @@ void positions(const int64_t* pairs, int64_t n, uint32_t* out) {
 }  // namespace
 
 void fill_sorts(SortTable& t) {
-  t.narrow = {sort_all<int32_t>, select<int32_t>, part<int32_t>};
-  t.wide = {sort_all<int64_t>, select<int64_t>, part<int64_t>};
+  t.narrow = {quicksort<int32_t>, select<int32_t>, part<int32_t>};
+  t.wide = {quicksort<int64_t>, select<int64_t>, part<int64_t>};
   t.divide = divide;
   t.positions = positions;
 }

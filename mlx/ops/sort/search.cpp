@@ -26,11 +26,13 @@ array search(SearchSide side, const array& sorted, const array& values, StreamOr
   return array::make(std::move(shape), uint32, std::move(primitive), inputs, to_stream(s));
 }
 
-std::vector<array> unique_lines(int64_t size, const array& a, StreamOrDevice s) {
-  Ref<Unique> primitive(new Unique(size));
-  return array::make_many(primitive->output_shapes({a}), {uint32, uint32, int32},
-                          Ref<Primitive>(primitive.get()), std::span<const array>(&a, 1),
-                          to_stream(s));
+std::vector<array> unique_lines(int64_t size, Inverse inverse, const array& a, StreamOrDevice s) {
+  Ref<Primitive> primitive(new Unique(size, inverse));
+  std::vector<Shape> shapes = primitive->output_shapes({a});
+  std::vector<Dtype> dtypes{uint32, int32, uint32};
+  dtypes.resize(shapes.size(), uint32);
+  return array::make_many(std::move(shapes), std::move(dtypes), std::move(primitive),
+                          std::span<const array>(&a, 1), to_stream(s));
 }
 
 std::vector<array> zeros_for(const std::vector<array>& like) {
@@ -84,7 +86,7 @@ VmapResult SearchSorted::vmap(const std::vector<array>& inputs, const std::vecto
           {0}};
 }
 
-UniqueResult unique(const array& a, int64_t size, const std::optional<array>& fill,
+UniqueResult unique(const array& a, int64_t size, const std::optional<array>& fill, Inverse inverse,
                     StreamOrDevice s) {
   if (size < 0) {
     fail<ValueError>("[unique] size is {}, expected 0 or more", size);
@@ -92,32 +94,39 @@ UniqueResult unique(const array& a, int64_t size, const std::optional<array>& fi
   if (fill && fill->size() != 1) {
     fail<ValueError>("[unique] expected a fill_value of one element, got shape {}", fill->shape());
   }
-  std::optional<array> filling;
-  if (fill) {
-    filling = reshape(astype(*fill, a.dtype(), s), {}, s);
+  if (a.size() == 0 && size > 0 && !fill) {
+    fail<ValueError>("[unique] an array of shape {} has no {} values; give a fill_value", a.shape(),
+                     size);
   }
-  if (a.size() == 0) {
-    if (size > 0 && !fill) {
-      fail<ValueError>("[unique] an array of shape {} has no {} values; give a fill_value",
-                       a.shape(), size);
-    }
-    array values = filling ? full({size}, *filling, a.dtype(), s) : zeros({size}, a.dtype(), s);
-    return {values, zeros({size}, uint32, s), zeros(a.shape(), uint32, s), zeros({size}, int32, s)};
+  array filling = fill ? reshape(astype(*fill, a.dtype(), s), {}, s) : array(0, a.dtype());
+  if (a.size() == 0 || size == 0) {
+    UniqueResult none{
+        full({size}, filling, a.dtype(), s), zeros({size}, uint32, s), zeros({size}, int32, s), {}};
+    if (inverse == Inverse::wanted) none.inverse = zeros(a.shape(), uint32, s);
+    return none;
   }
   array x = reshape(a, {-1}, s);
-  std::vector<array> found = unique_lines(size, x, s);
-  array values = take_along_axis(x, found[1], 0, s);
-  if (filling) {
-    values = where(greater(found[2], array(0, int32), s), values, *filling, s);
+  std::vector<array> found = unique_lines(size, inverse, x, s);
+  array values = take_along_axis(x, found[0], 0, s);
+  if (fill) {
+    values = where(greater(found[1], array(0, int32), s), values, filling, s);
   }
-  return {values, found[1], reshape(found[0], a.shape(), s), found[2]};
+  UniqueResult result{values, found[0], found[1], {}};
+  if (inverse == Inverse::wanted) result.inverse = reshape(found[2], a.shape(), s);
+  return result;
+}
+
+std::string Unique::describe() const {
+  return format("size={}{}", size, inverse == Inverse::wanted ? " inverse" : "");
 }
 
 std::vector<Shape> Unique::output_shapes(const std::vector<array>& inputs) const {
   Shape elements = inputs[0].shape(), values = elements;
   check_positions("unique", elements.back(), std::numeric_limits<int32_t>::max());
   values.back() = size;
-  return {elements, values, values};
+  std::vector<Shape> shapes{values, values};
+  if (inverse == Inverse::wanted) shapes.push_back(elements);
+  return shapes;
 }
 
 std::vector<array> Unique::vjp(const std::vector<array>& inputs, const std::vector<array>&,
@@ -133,7 +142,9 @@ std::vector<array> Unique::jvp(const std::vector<array>&, const std::vector<arra
 VmapResult Unique::vmap(const std::vector<array>& inputs, const std::vector<int>& mapped,
                         Stream stream) const {
   array lanes = moveaxis(inputs[0], mapped[0], 0, stream);
-  return {unique_lines(size, lanes, stream), {0, 0, 0}};
+  std::vector<array> results = unique_lines(size, inverse, lanes, stream);
+  std::vector<int> axes(results.size(), 0);
+  return {std::move(results), std::move(axes)};
 }
 
 }  // namespace mlx::core

@@ -68,13 +68,15 @@ class SearchSorted final : public PrimitiveOf<SearchSorted, PrimitiveId::SearchS
   const SearchSide side;
 };
 
-// The distinct elements of each line of the last axis, NaNs all distinct. Outputs: for each
-// element the rank of its value, size - 1 at most (uint32); for each of the first `size` values
-// where it occurs first (uint32) and how often (int32). Where there are fewer values, the position
-// of the first one and the count 0.
+enum class Inverse : uint8_t { omitted, wanted };
+
+// The distinct elements of each line of the last axis, NaNs all distinct. Outputs: for each of the
+// first `size` values (one at least) where it occurs first (uint32) and how often (int32), if there
+// are fewer values the position of the first and the count 0; and if it is wanted, for each element
+// the rank of its value, size - 1 at most (uint32).
 class Unique final : public PrimitiveOf<Unique, PrimitiveId::Unique> {
  public:
-  explicit Unique(int64_t s) : size(s) {}
+  Unique(int64_t s, Inverse i) : size(s), inverse(i) {}
   std::string_view name() const override { return "Unique"; }
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
@@ -86,10 +88,11 @@ class Unique final : public PrimitiveOf<Unique, PrimitiveId::Unique> {
                   Stream stream) const override;
   bool differentiable() const override { return false; }
   std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
-  std::string describe() const override { return "size=" + std::to_string(size); }
-  bool same(const Unique& o) const { return size == o.size; }
+  std::string describe() const override;
+  bool same(const Unique& o) const { return size == o.size && inverse == o.inverse; }
 
   const int64_t size;
+  const Inverse inverse;
 };
 
 // Without an axis: of the flattened array.
@@ -106,9 +109,10 @@ MLX_API array searchsorted(const array& sorted, const array& values,
                            SearchSide side = SearchSide::left, StreamOrDevice s = {});
 
 struct UniqueResult {
-  array values, indices, inverse, counts;
+  array values, indices, counts;
+  std::optional<array> inverse;
 };
 MLX_API UniqueResult unique(const array& a, int64_t size, const std::optional<array>& fill = {},
-                            StreamOrDevice s = {});
+                            Inverse inverse = Inverse::omitted, StreamOrDevice s = {});
 
 }  // namespace mlx::core
