@@ -41,10 +41,10 @@ class Evaluation {
   bool propagate_failure(Work& work);
   void wait_for_other_streams(const Work& work);
   void place_outputs(Work& work);
-  void place_output(Work& work, array& out, bool first);
+  void place_output(Work& work, size_t index);
   void pass_inputs(Work& work);
   bool try_view(Work& work, array& out);
-  bool try_donate(Work& work, Node& out, size_t bytes);
+  bool try_donate(Work& work, size_t index, size_t bytes);
   void submit(Work& work);
   void finish(Work& work);
   void fail_work(Work& work, std::exception_ptr error);
@@ -298,14 +298,14 @@ void Evaluation::place_outputs(Work& work) {
     pass_inputs(work);
     return;
   }
-  bool first = true;
-  for (array& out : work.outputs) {
-    place_output(work, out, first);
-    first = false;
+  // The first of a tape is written last and can take any memory: it leaves the others their choice.
+  for (size_t i = work.outputs.size(); i-- > 0;) {
+    place_output(work, i);
   }
 }
 
-void Evaluation::place_output(Work& work, array& out, bool first) {
+void Evaluation::place_output(Work& work, size_t index) {
+  array& out = work.outputs[index];
   Node& n = *out.node();
   if (work.primitive->placement() == Placement::view && try_view(work, out)) {
     work.is_view = true;
@@ -315,7 +315,7 @@ void Evaluation::place_output(Work& work, array& out, bool first) {
   n.row_contiguous = true;
   n.offset = 0;
   size_t bytes = byte_count(n.size, n.dtype.size());
-  if (first && try_donate(work, n, bytes)) {
+  if (try_donate(work, index, bytes)) {
     return;
   }
   n.buffer = Buffer::allocate(backend_of(work.stream.device), bytes, work.stream);
@@ -354,8 +354,9 @@ bool Evaluation::try_view(Work& work, array& out) {
 }
 
 // An input is overwritten if this work is the only thing that still holds it.
-bool Evaluation::try_donate(Work& work, Node& out, size_t bytes) {
-  uint32_t candidates = work.primitive->overwritable();
+bool Evaluation::try_donate(Work& work, size_t index, size_t bytes) {
+  Node& out = *work.outputs[index].node();
+  uint32_t candidates = work.primitive->overwritable_by(index);
   auto candidate = [&](size_t k) { return (candidates >> std::min<size_t>(k, 31) & 1) != 0; };
   for (size_t k = 0; candidates && k < work.inputs.size(); ++k) {
     Node& in = *work.inputs[k].node();
@@ -378,9 +379,8 @@ bool Evaluation::try_donate(Work& work, Node& out, size_t bytes) {
         !in.buffer->free_of_other_streams(work.stream.index)) {
       continue;
     }
-    work.donated = int(k);
-    work.donor = in.buffer;
     out.buffer = in.buffer->donate();
+    work.moves.push_back({in.buffer, out.buffer});
     return true;
   }
   return false;
@@ -397,12 +397,13 @@ void Evaluation::submit(Work& work) {
   task.sequence = work.sequence;
   for (size_t k = 0; k < work.inputs.size(); ++k) {
     Node& n = *work.inputs[k].node();
-    bool moved = n.buffer && work.donor && n.buffer == work.donor;
+    auto move = std::find_if(work.moves.begin(), work.moves.end(),
+                             [&](const Work::Move& m) { return m.from == n.buffer; });
     task.inputs.push_back(Operand{});
     Operand& o = task.inputs.back();
-    if (moved) {
+    if (move != work.moves.end()) {
       // The memory already belongs to the output; the value is still in it.
-      Ref<Buffer> old = std::exchange(n.buffer, work.outputs[0].node()->buffer);
+      Ref<Buffer> old = std::exchange(n.buffer, move->to);
       o = operand_of(n);
       n.buffer = std::move(old);
     } else {

@@ -20,8 +20,10 @@ struct Work {
   // Set while the work is placed.
   bool is_view = false;
   bool is_queued = false;  // its stream will report its number, or has
-  int donated = -1;
-  Ref<Buffer> donor;
+  struct Move {
+    Ref<Buffer> from, to;
+  };
+  SmallVector<Move, 1> moves;  // memory of inputs that outputs took over
 
   // References to `input` held by the graph inside this work, beyond those of `inputs`.
   int64_t hidden_uses(const Node* input) const;

@@ -112,6 +112,8 @@ class MLX_API Primitive {
   virtual int passed_input(size_t) const { return -1; }
   // Bit k: output 0 may be written over input k (same item size, both row-contiguous).
   virtual uint32_t overwritable() const { return 0; }
+  // The same for any output.
+  virtual uint32_t overwritable_by(size_t output) const { return output == 0 ? overwritable() : 0; }
 
   // A user's own primitive overrides these; the library's have overloads in the backends.
   virtual void eval_cpu(Inputs in, Outputs out, Encoder& encoder) const;

@@ -449,6 +449,38 @@ def test_derivatives(shapes, complex_values):
 
 
 @pytest.mark.parametrize("complex_values", [False, True])
+@pytest.mark.parametrize("shapes", [s for s in DIFFERENTIATED if min(map(len, s)) > 1], ids=str)
+@pytest.mark.parametrize("sides", ["a", "b", "ab", "moved"])
+def test_derivatives_of_transposed_factors(shapes, sides, complex_values):
+    kind = mx.complex64 if complex_values else mx.float64
+    xs = [np.array(values(s, kind, i)[0]) for i, s in enumerate(shapes)]
+    if sides == "moved":  # (…, k, n) stored as (k, …, n), rows innermost
+        xs = [np.moveaxis(x, -2, 0) for x in xs]
+        check_derivatives(
+            lambda a, b: mx.matmul(mx.moveaxis(a, 0, -2), mx.moveaxis(b, 0, -2)),
+            lambda a, b: np.matmul(np.moveaxis(a, 0, -2), np.moveaxis(b, 0, -2)),
+            xs,
+        )
+        return
+    a, b = (transposed(x) if name in sides else x for name, x in zip("ab", xs))
+
+    def product(multiply):
+        return lambda a, b: multiply(
+            transposed(a) if "a" in sides else a, transposed(b) if "b" in sides else b
+        )
+
+    check_derivatives(product(mx.matmul), product(np.matmul), [a, b])
+
+
+def test_gradient_of_a_transposed_weight_is_dense():
+    x, w = mx.ones((5, 3)), mx.ones((4, 3))
+    for f in (lambda w: (x @ w.T).sum(), lambda w: mx.addmm(mx.ones((4,)), x, w.T).sum()):
+        g = mx.grad(f)(w)
+        assert np.array(g, copy=False).flags.c_contiguous
+        assert g.tolist() == [[5.0] * 3] * 4
+
+
+@pytest.mark.parametrize("complex_values", [False, True])
 @pytest.mark.parametrize(
     "shapes", [s for s in ADDENDS if max(s[0]) < 100 and 0 not in s[0]], ids=str
 )

@@ -23,7 +23,8 @@ class Fused final : public PrimitiveOf<Fused, PrimitiveId::Fused> {
   std::string_view name() const override { return "Fused"; }
   std::string describe() const override;
   std::vector<Shape> output_shapes(const std::vector<array>& inputs) const override;
-  uint32_t overwritable() const override { return ~0u; }
+  // What no step reads after the one that writes the output.
+  uint32_t overwritable_by(size_t output) const override;
   bool same(const Fused& o) const { return steps == o.steps && outputs == o.outputs; }
 
   const std::vector<TapeStep> steps;

@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "mlx/error.h"
+#include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/ops/shape/transpose.h"
 
 namespace mlx::core {
 
@@ -79,24 +81,46 @@ array scaled(const array& a, float factor, StreamOrDevice s = {}) {
   return factor == 1.0f ? a : multiply(array(factor, a.dtype()), a, s);
 }
 
+// True if the rows of x are the last axis of another array.
+bool is_transposed(const array& x) {
+  const Node& n = *x.node();
+  if (!n.primitive || n.primitive->id() != PrimitiveId::Transpose) {
+    return false;
+  }
+  const Axes& axes = static_cast<const Transpose&>(*n.primitive).axes;
+  int last = int(axes.size()) - 1;
+  return last > 0 && axes[last - 1] == last;
+}
+
+// x @ yᴴ summed to the shape of the factor it is the cotangent of. If that is the transpose of
+// something, such as a weight, the product is computed transposed: the cotangent of the weight then
+// is dense.
+array cotangent(const array& x, const array& y, const array& factor) {
+  if (!is_transposed(factor)) {
+    return sum_to_shape(product(x, adjoint(y)), factor.shape());
+  }
+  Shape shape = factor.shape();
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  array p = product(conjugate(y), swapaxes(x, -1, -2));
+  return swapaxes(sum_to_shape(p, shape), -1, -2);
+}
+
 // Cotangents of the factors of a @ b. Where one factor is a single matrix, the sum over the other's
 // batch is part of one product.
 array left_cotangent(const array& a, const array& b, const array& g) {
   if (a.ndim() == 2 && g.ndim() > 2 && b.ndim() == g.ndim()) {
     // Σ g_i b_iᴴ: the batch joins the columns.
-    array columns = flatten(moveaxis(g, -2, 0), 1, -1);
-    array rows = flatten(moveaxis(b, -2, 0), 1, -1);
-    return product(columns, adjoint(rows));
+    return cotangent(flatten(moveaxis(g, -2, 0), 1, -1), flatten(moveaxis(b, -2, 0), 1, -1), a);
   }
-  return sum_to_shape(product(g, adjoint(b)), a.shape());
+  return cotangent(g, b, a);
 }
 
 array right_cotangent(const array& a, const array& b, const array& g) {
   if (b.ndim() == 2 && g.ndim() > 2 && a.ndim() == g.ndim()) {
     // Σ a_iᴴ g_i: the batch joins the rows.
-    return product(adjoint(flatten(a, 0, -2)), flatten(g, 0, -2));
+    return cotangent(adjoint(flatten(a, 0, -2)), adjoint(flatten(g, 0, -2)), b);
   }
-  return sum_to_shape(product(adjoint(a), g), b.shape());
+  return cotangent(adjoint(a), adjoint(g), b);
 }
 
 array sum_of(const std::vector<array>& terms) {
