@@ -5,6 +5,7 @@
 #include "backend/cpu/encoder.h"
 #include "mlx/io/load.h"
 #include "mlx/ops/elementwise/fused.h"
+#include "mlx/ops/index/dynamic.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/mask.h"
 #include "mlx/ops/matmul/matmul.h"

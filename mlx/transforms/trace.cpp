@@ -16,8 +16,10 @@ thread_local int refused = 0;  // of those, the ones that refuse evaluation
 
 bool tracing() { return active.load(std::memory_order_relaxed) > 0; }
 
+bool evaluation_refused() { return refused > 0; }
+
 void check_evaluation_allowed() {
-  if (refused > 0) {
+  if (evaluation_refused()) {
     fail<ValueError>(
         "[eval] arrays cannot be evaluated inside a function that vmap or compile is tracing");
   }

@@ -13,6 +13,9 @@ MLX_INTERNAL bool tracing();
 // ValueError inside a vmap or compile trace of the calling thread.
 MLX_INTERNAL void check_evaluation_allowed();
 
+// True where that would throw.
+MLX_INTERNAL bool evaluation_refused();
+
 // ValueError inside any trace of the calling thread.
 MLX_INTERNAL void check_async_evaluation_allowed();
 

@@ -42,8 +42,8 @@ void bind_array_api(nb::module_& m) {
       .def("capabilities",
            [](const ArrayNamespaceInfo&) {
              nb::dict d;
-             d["boolean indexing"] = false;
-             d["data-dependent shapes"] = false;
+             d["boolean indexing"] = true;
+             d["data-dependent shapes"] = true;
              d["max dimensions"] = 10;
              return d;
            })

@@ -100,6 +100,7 @@ void bind_dtype(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_array(nb::module_& m);
+void bind_array_at(nb::module_& m);
 void bind_array_api(nb::module_& m);
 void bind_interop(nb::module_& m);
 void bind_print(nb::module_& m);

@@ -33,6 +33,7 @@ NB_MODULE(core, m) {
   bind_device(m);
   bind_array(m);
   bind_interop(m);
+  bind_array_at(m);
   bind_array_api(m);
   bind_print(m);
   bind_memory(m);

@@ -31,7 +31,14 @@ TOLERANCE = {
 
 # area -> {expression: why our result is another}
 EVEN_INTEGERS = "every integer is equally likely; the contract's come from 24 bits of a float"
+MASK_READS = "boolean masks can be read, as in NumPy"
 DIFFERS: dict[str, dict[str, str]] = {
+    "indexing": {
+        "a[True]": MASK_READS,
+        "a[mx.array([True]*10)]": MASK_READS,
+        "a[[]]": "an empty list selects nothing, as in NumPy",
+        "a[np.array([1,2])]": "arrays of NumPy are indices as good as our own",
+    },
     "random": {
         "mx.random.randint(0,10,(5,),key=mx.random.key(0))": EVEN_INTEGERS,
         "mx.random.randint(-5,5,(5,),mx.int8,key=mx.random.key(0))": EVEN_INTEGERS,

@@ -97,7 +97,7 @@ VmapResult GatherAxis::vmap(const std::vector<array>& inputs, const std::vector<
 }
 
 std::string ScatterAxis::describe() const {
-  return format("mode={} axis={}", mode == ScatterMode::add ? "add" : "assign", axis);
+  return format("mode={} axis={}", mode_name(mode), axis);
 }
 
 std::vector<Shape> ScatterAxis::output_shapes(const std::vector<array>& inputs) const {

@@ -19,4 +19,25 @@ array index_cotangent(std::string_view op, const array& index);
 int64_t lane_count(const std::vector<array>& inputs, const std::vector<int>& mapped);
 array lanes_first(const array& a, int mapped, int64_t lanes, Stream s);
 
+// The axes moved up by one, for lanes in front of them.
+Axes behind_lanes(const Axes& axes);
+// The indices of all lanes, and as one index more, before them, the number of the lane itself.
+std::vector<array> lane_indices(const std::vector<array>& inputs, const std::vector<int>& mapped,
+                                size_t first, int64_t lanes, Stream s);
+
+// Axes of `shape` that are not indexed, with the index shape inserted before the `position`-th.
+Shape gathered_shape(ShapeView shape, ShapeView index, const Axes& axes, int position);
+
+// Index arrays of one shape and axes that exist.
+struct Indexing {
+  std::vector<array> indices;
+  Shape shape;
+  Axes axes;
+};
+Indexing prepare_indices(std::string_view op, const array& a, std::span<const array> indices,
+                         const Axes& axes, int position, StreamOrDevice s);
+
+std::vector<array> tail(const std::vector<array>& inputs, size_t first);
+Shape shown(const Axes& axes);  // for format()
+
 }  // namespace mlx::core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlx/graph/primitive.h"
+#include "mlx/ops/index/index.h"
 
 namespace mlx::core {
 
@@ -26,8 +27,6 @@ class Gather final : public PrimitiveOf<Gather, PrimitiveId::Gather> {
   const Axes axes;
   const int position;
 };
-
-enum class ScatterMode : uint8_t { assign, add };
 
 // Inputs: the array, the updates (shaped as Gather's result) and the index arrays.
 class Scatter final : public PrimitiveOf<Scatter, PrimitiveId::Scatter> {
@@ -55,7 +54,13 @@ class Scatter final : public PrimitiveOf<Scatter, PrimitiveId::Scatter> {
   const int position;
 
  private:
-  array gather_or_zero(const array& g, const std::vector<array>& indices) const;
+  array keep_inside(const array& picked, const array& target,
+                    const std::vector<array>& indices) const;
+  array last_written(const array& target, const array& updates,
+                     const std::vector<array>& indices) const;
+  array product_of_others(const array& target, const array& updates,
+                          const std::vector<array>& indices) const;
+  array update_cotangent(const std::vector<array>& inputs, const array& g, const array& out) const;
 };
 
 // Inputs: the array and the indices, of equal shapes but along the axis.

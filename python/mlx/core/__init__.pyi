@@ -575,6 +575,10 @@ class array:
 
     def __setstate__(self, arg: tuple, /) -> None: ...
 
+    @property
+    def at(self) -> ArrayAt:
+        """Indexed updates that give a new array: see :class:`ArrayAt`."""
+
     def abs(self, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
         """See :func:`mlx.core.abs`."""
 
@@ -748,6 +752,43 @@ def asarray(arg0: bool | int | float | complex | array | ArrayLike, dtype: Dtype
         copy: ``None`` shares read-only memory and copies other, ``True`` always copies,
             ``False`` raises ``ValueError`` where a copy is needed.
     """
+
+class ArrayAt:
+    """
+    ``x.at[index]``: methods that give a copy of ``x`` with its elements at the index updated.
+
+    Indices are those of ``x[index]``, masks as well. Other than with ``x[index] += v``, every
+    update counts where indices repeat. Values are converted to the dtype of ``x`` and
+    broadcast to the shape of ``x[index]``.
+
+    Example:
+        >>> x = mx.array([0, 0])
+        >>> x.at[mx.array([0, 1, 0])].add(1)
+        array([2, 1], dtype=int32)
+    """
+
+    def __getitem__(self, indices: object | None) -> ArrayAt: ...
+
+    def add(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """Adds ``value``."""
+
+    def subtract(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """Subtracts ``value``."""
+
+    def multiply(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """Multiplies by ``value``."""
+
+    def divide(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """
+        Multiplies by the reciprocal of ``value``, which in an integer dtype is 0 but for 1
+        and -1.
+        """
+
+    def maximum(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """The greater of the element and ``value``; NaN wins."""
+
+    def minimum(self, value: bool | int | float | complex | array | ArrayLike) -> array:
+        """The lesser of the element and ``value``; NaN wins."""
 
 class ArrayNamespaceInfo:
     """Properties of this array namespace."""
@@ -3093,6 +3134,85 @@ def put_along_axis(a: array, /, indices: array, values: array, axis: int | None 
     Example:
         >>> mx.put_along_axis(mx.array([[1, 2]]), mx.array([[1]]), mx.array(9), 1)
         array([[1, 9]], dtype=int32)
+    """
+
+def slice(a: array, /, start_indices: array, axes: Sequence[int], slice_size: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The window of ``a`` whose place is given by an array.
+
+    Args:
+        start_indices: integers, one for each of ``axes``. Negative ones count from the
+            end; then all are moved so that the window fits.
+        axes: axes that have a start; the window starts at 0 on the others.
+        slice_size: shape of the window.
+
+    Raises:
+        ValueError: a window larger than ``a``, another number of starts than axes, or
+            starts of no integer dtype.
+        AxisError: an axis is out of range.
+
+    Example:
+        >>> mx.slice(mx.array([5, 6, 7, 8]), mx.array([1]), [0], [2])
+        array([6, 7], dtype=int32)
+    """
+
+def slice_update(a: array, /, update: array, start_indices: array, axes: Sequence[int], *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    ``a`` with a window, whose place is given by an array, replaced by ``update``.
+
+    Args:
+        update: converted to the dtype of ``a``; its shape is that of the window. Along
+            missing leading axes it broadcasts to the whole axis, or to one element of an
+            axis that has a start.
+        start_indices: as for :func:`slice`.
+        axes: axes that have a start.
+
+    Raises:
+        ValueError: an update larger than ``a``, another number of starts than axes,
+            or starts of no integer dtype.
+        AxisError: an axis is out of range.
+
+    Example:
+        >>> mx.slice_update(mx.array([5, 6, 7]), mx.array([0]), mx.array([1]), [0])
+        array([5, 0, 7], dtype=int32)
+    """
+
+def nonzero(a: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> tuple[array, ...]:
+    """
+    The indices of the elements that are not 0, in row-major order.
+
+    The size of the result depends on values: ``a`` is evaluated.
+
+    Returns:
+        One int32 array for each dimension of ``a``.
+
+    Raises:
+        ValueError: an array without dimensions, or a call inside a function that
+            vmap or compile is tracing.
+        OverflowError: indices do not fit int32.
+
+    Example:
+        >>> mx.nonzero(mx.array([0, 3, 4]))
+        (array([1, 2], dtype=int32),)
+    """
+
+def argwhere(a: array, /, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    The indices of the elements that are not 0 as rows, in row-major order.
+
+    The size of the result depends on values: ``a`` is evaluated.
+
+    Returns:
+        An int32 array of shape (count, ndim).
+
+    Raises:
+        ValueError: a call inside a function that vmap or compile is tracing.
+        OverflowError: indices do not fit int32.
+
+    Example:
+        >>> mx.argwhere(mx.array([[0, 3], [4, 0]]))
+        array([[0, 1],
+               [1, 0]], dtype=int32)
     """
 
 def sort(a: array, /, axis: None | int = -1, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:

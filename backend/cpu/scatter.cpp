@@ -1,0 +1,245 @@
+// Writing at positions given by arrays. What belongs to one destination is always applied by one
+// thread, in the order of the indices: results do not depend on the number of threads.
+#include "backend/cpu/positions.h"
+#include "mlx/ops/elementwise/scalar_dialect.h"
+#include "mlx/scalar_value.h"
+// after the dialect
+#include "mlx/ops/elementwise/scalar.h"
+
+namespace mlx::core {
+
+using namespace cpu;
+
+namespace {
+
+constexpr int64_t column_width = 64;  // least columns of a row that a thread takes
+constexpr int64_t max_parts = 16;     // most threads that share destinations
+
+// A is the type results are kept in: float for half types.
+template <ScatterMode mode, typename A, typename T>
+void apply(A& to, T value) {
+  if constexpr (mode == ScatterMode::assign) {
+    to = value;
+  } else if constexpr (mode == ScatterMode::add) {
+    to = scalar::Add(to, A(widen(value)));
+  } else if constexpr (mode == ScatterMode::multiply) {
+    to = scalar::Multiply(to, A(widen(value)));
+  } else if constexpr (mode == ScatterMode::maximum) {
+    to = scalar::Maximum(to, A(widen(value)));
+  } else {
+    to = scalar::Minimum(to, A(widen(value)));
+  }
+}
+
+// Calls f with the mode, which is not assign, as a constant.
+template <typename F>
+void with_mode(ScatterMode mode, F&& f) {
+  switch (mode) {
+    case ScatterMode::assign:
+      break;
+    case ScatterMode::add:
+      return f.template operator()<ScatterMode::add>();
+    case ScatterMode::multiply:
+      return f.template operator()<ScatterMode::multiply>();
+    case ScatterMode::maximum:
+      return f.template operator()<ScatterMode::maximum>();
+    case ScatterMode::minimum:
+      return f.template operator()<ScatterMode::minimum>();
+  }
+}
+
+// What a scatter works on. A is the type sums are kept in: float for half types.
+template <typename A, typename T>
+struct ScatterJob {
+  A* out;
+  const T* updates;  // [outer][positions][inner]
+  const Positions& positions;
+  const Frame& frame;
+
+  int64_t outer() const { return std::max<int64_t>(1, frame.outer.size); }
+
+  // The part of it for outer positions [o0, o1), positions whose offset is in [low, high), and
+  // columns [c0, c1) of the runs.
+  template <ScatterMode mode>
+  void run(int64_t o0, int64_t o1, int64_t low, int64_t high, int64_t c0, int64_t c1) const {
+    int64_t at[index_run], from[index_run];
+    int64_t n = positions.size(), inner = frame.inner_size();
+    for (int64_t first = 0; first < n; first += index_run) {
+      int64_t count = std::min(index_run, n - first);
+      positions.read(first, count, at);
+      int64_t kept = 0;  // without branches: which positions are wanted may well be random
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t position = at[i];
+        at[kept] = position;
+        from[kept] = first + i;
+        kept += position >= low && position < high;
+      }
+      Odometer o(frame.outer, 0);
+      o.seek(o0);
+      for (int64_t k = o0; k < o1; ++k, o.next()) {
+        apply_kept<mode>(out + o.offset(0), updates + k * n * inner, at, from, kept, c0, c1);
+      }
+    }
+  }
+
+  template <ScatterMode mode>
+  void apply_kept(A* to, const T* source, const int64_t* at, const int64_t* from, int64_t kept,
+                  int64_t c0, int64_t c1) const {
+    int64_t inner = frame.inner_size();
+    if (inner == 1) {
+      A* element = to + frame.runs[0];
+      for (int64_t i = 0; i < kept; ++i) {
+        apply<mode>(element[at[i]], source[from[i]]);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < kept; ++i) {
+      const T* update = source + from[i] * inner;
+      for (int64_t run : frame.runs) {
+        A* row = to + at[i] + run;
+        for (int64_t j = c0; j < c1; ++j) {
+          apply<mode>(row[j * frame.run_stride], update[j]);
+        }
+        update += frame.run_length;
+      }
+    }
+  }
+
+  // Shares the destinations out: by outer position, by columns of long runs, else by ranges.
+  template <ScatterMode mode>
+  void run_parallel() const {
+    int64_t rows = outer(), length = frame.run_length;
+    int64_t inner = frame.inner_size(), work = rows * positions.size() * inner;
+    int64_t parts = std::min<int64_t>(cpu::thread_count(), max_parts);
+    // Every owner of a range reads all indices: that has to cost less than what it saves.
+    bool ranges_pay = inner >= 8 || parts >= 4;
+    if (work < unit_elements || (rows == 1 && !ranges_pay)) {
+      run<mode>(0, rows, 0, INT64_MAX, 0, length);
+    } else if (rows >= max_parts) {
+      int64_t grain = std::max<int64_t>(1, rows * unit_elements / work);
+      cpu::parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+        run<mode>(begin, end, 0, INT64_MAX, 0, length);
+      });
+    } else if (length >= 2 * column_width) {
+      cpu::parallel_for(length, column_width, [&](int64_t begin, int64_t end) {
+        run<mode>(0, rows, 0, INT64_MAX, begin, end);
+      });
+    } else {
+      cpu::parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+        auto bound = [&](int64_t part) { return int64_t(__int128(span) * part / parts); };
+        run<mode>(0, rows, bound(begin), bound(end), 0, length);
+      });
+    }
+  }
+  int64_t span = 0;  // offsets of positions are below it
+};
+
+void copy_base(const Operand& base, const Operand& out) {
+  if (base.data != out.data) {
+    cpu::copy_operand(base, out);
+  }
+}
+
+// Calls f(accumulator, type of it and of the elements) for a sum into `out`, which holds the base.
+// Sums of half types are kept in float32 and rounded once.
+template <typename F>
+void with_accumulator(const Operand& base, const Operand& out, std::string_view op, F&& f) {
+  dispatch(AllTypes{}, out.dtype, op, [&]<typename T>() {
+    copy_base(base, out);
+    if constexpr (!is_half_type<T>) {
+      f.template operator()<T, T>(out.ptr<T>());
+    } else {
+      Scratch memory(size_t(out.size) * sizeof(float));
+      float* wide = memory.as<float>();
+      T* narrow = out.ptr<T>();
+      cpu::parallel_for(out.size, unit_elements, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          wide[i] = to_float(narrow[i]);
+        }
+      });
+      f.template operator()<float, T>(wide);
+      cpu::parallel_for(out.size, unit_elements, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          narrow[i] = convert_scalar<T>(wide[i]);
+        }
+      });
+    }
+  });
+}
+
+// Lines along the indexed axis are independent of each other; along a line the order counts.
+template <ScatterMode mode, typename A, typename T>
+void scatter_lines(const ScatterAxis& p, const Operand& index, const Operand& updates,
+                   const Operand& out, A* to) {
+  IndexReader read(index, out.shape[p.axis], Outside::drop, "put_along_axis");
+  Line line{index.strides[p.axis], updates.strides[p.axis], 0, out.strides[p.axis]};
+  int64_t length = index.shape[p.axis];
+  Shape others = out.shape;
+  others[p.axis] = 1;
+  Strides strides[3] = {index.strides, updates.strides, out.strides};
+  Plan walk = plan(others, strides);
+  int64_t grain = std::max<int64_t>(1, unit_elements / std::max<int64_t>(1, length));
+  Odometer lines(walk, 0);
+  cpu::parallel_for(lines.steps(), grain, [&](int64_t begin, int64_t end) {
+    int64_t at[index_run];
+    Odometer o(walk, 0);
+    o.seek(begin);
+    for (int64_t k = begin; k < end; ++k, o.next()) {
+      const T* from = updates.ptr<T>() + o.offset(1);
+      A* base = to + o.offset(2);
+      for (int64_t first = 0; first < length; first += index_run) {
+        int64_t count = std::min(index_run, length - first);
+        read(o.offset(0) + first * line.index, line.index, count, at);
+        for (int64_t i = 0; i < count; ++i) {
+          if (at[i] >= 0) {
+            apply<mode>(base[at[i] * line.axis], from[(first + i) * line.values]);
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void eval_cpu(const Scatter& p, Inputs in, Outputs out, Encoder&) {
+  const Operand& target = out[0];
+  std::optional<Scratch> memory;
+  Operand updates = cpu::make_dense(in[1], memory);
+  Positions positions(in.subspan(2), target, p.axes, Outside::drop, "scatter");
+  Frame f = make_frame(target.shape, target.strides, p.axes, p.position);
+  int64_t span = 1;
+  for (int axis : p.axes) {
+    span += (target.shape[axis] - 1) * target.strides[axis];
+  }
+  if (p.mode == ScatterMode::assign) {
+    copy_base(in[0], target);
+    dispatch_size(target.dtype.size(), [&]<typename T>() {
+      ScatterJob<T, T> job{target.ptr<T>(), updates.ptr<T>(), positions, f, span};
+      job.template run_parallel<ScatterMode::assign>();
+    });
+    return;
+  }
+  with_accumulator(in[0], target, "scatter", [&]<typename A, typename T>(A* sums) {
+    ScatterJob<A, T> job{sums, updates.ptr<T>(), positions, f, span};
+    with_mode(p.mode, [&]<ScatterMode mode>() { job.template run_parallel<mode>(); });
+  });
+}
+
+void eval_cpu(const ScatterAxis& p, Inputs in, Outputs out, Encoder&) {
+  const Operand& target = out[0];
+  if (p.mode == ScatterMode::assign) {
+    copy_base(in[0], target);
+    dispatch_size(target.dtype.size(), [&]<typename T>() {
+      scatter_lines<ScatterMode::assign, T, T>(p, in[2], in[1], target, target.ptr<T>());
+    });
+    return;
+  }
+  with_accumulator(in[0], target, "put_along_axis", [&]<typename A, typename T>(A* sums) {
+    with_mode(p.mode, [&]<ScatterMode mode>() {
+      scatter_lines<mode, A, T>(p, in[2], in[1], target, sums);
+    });
+  });
+}
+
+}  // namespace mlx::core
