@@ -5,6 +5,7 @@
 #include "mlx/ops/elementwise/compose.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/index/index.h"
+#include "mlx/ops/linalg/linalg.h"
 #include "mlx/ops/matmul/einsum.h"
 #include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/random/random.h"

@@ -28,20 +28,19 @@ BLAS(set_num_threads, openblas_set_num_threads)
 #undef MLX_JOIN_2
 }  // namespace blas
 
-// Once, before the first call: OpenBLAS would cut work for threads of its own.
-void single_threaded() {
-#if !defined(MLX_BLAS_ACCELERATE)
-  static const bool done = (blas::set_num_threads(1), true);
-  (void)done;
-#endif
-}
-
 CBLAS_TRANSPOSE op(Stored s) { return s == Stored::plain ? CblasNoTrans : CblasTrans; }
 
 // What is stored has the rows and columns of op(a) exchanged.
 int stored_rows(Stored s, int m, int k) { return s == Stored::plain ? m : k; }
 
 }  // namespace
+
+void single_threaded() {
+#if !defined(MLX_BLAS_ACCELERATE)
+  static const bool done = (blas::set_num_threads(1), true);
+  (void)done;
+#endif
+}
 
 void gemm(Stored sa, Stored sb, int m, int n, int k, float alpha, const float* a, int lda,
           const float* b, int ldb, float beta, float* c, int ldc) {

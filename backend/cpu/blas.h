@@ -7,6 +7,9 @@
 
 namespace mlx::core::cpu {
 
+// Called before every call into the library: OpenBLAS would cut work for threads of its own.
+void single_threaded();
+
 enum class Stored : bool { plain, transposed };
 
 // c = alpha · op(a) @ op(b) + beta · c for op(a) of m × k, op(b) of k × n; ld*: distance of rows as

@@ -8,6 +8,7 @@
 #include "mlx/ops/index/dynamic.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/mask.h"
+#include "mlx/ops/linalg/linalg.h"
 #include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/random/random.h"
 #include "mlx/ops/reduce/arg_reduce.h"

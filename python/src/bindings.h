@@ -111,6 +111,7 @@ void bind_shape(nb::module_& m);
 void bind_creation(nb::module_& m);
 void bind_matmul(nb::module_& m);
 void bind_einsum(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_sort(nb::module_& m);

@@ -50,6 +50,7 @@ NB_MODULE(core, m) {
   bind_io(m);
   bind_matmul(m);
   bind_einsum(m);
+  bind_linalg(m);
   bind_random(m);
 }
 

@@ -316,6 +316,73 @@ void bind_categorical(nb::module_& m) {
         )doc");
 }
 
+void bind_permutation(nb::module_& m) {
+  define(
+      m, "permutation",
+      [](const array& x, int axis, const OptionalKey& key, const StreamArg& s) {
+        return random::permutation(x, axis, key, s.value);
+      },
+      "x"_a, "axis"_a = 0, "key"_a = nb::none(), "stream"_a = nb::none(),
+      R"doc(
+      The slices of an array along an axis in random order.
+
+      Args:
+          x (int or array): an int stands for the integers from 0 to ``x - 1``.
+          axis (int): the axis that is shuffled; only for an array.
+          key (array): a key; without one the thread's state gives it.
+
+      Returns:
+          array: of the shape and dtype of x; uint32 of shape ``(x,)`` for an int.
+
+      Raises:
+          AxisError: the axis is out of range.
+          ValueError: a negative int, or a bad key.
+
+      Example:
+          >>> mx.random.permutation(4, key=mx.random.key(0)).shape
+          (4,)
+      )doc");
+  define(
+      m, "permutation",
+      [](int64_t x, int, const OptionalKey& key, const StreamArg& s) {
+        return random::permutation(x, key, s.value);
+      },
+      "x"_a, "axis"_a = 0, "key"_a = nb::none(), "stream"_a = nb::none());
+}
+
+void bind_multivariate_normal(nb::module_& m) {
+  define(
+      m, "multivariate_normal",
+      [](const array& mean, const array& cov, Shape shape, const OptionalDtype& dtype,
+         const OptionalKey& key, const StreamArg& s) {
+        return random::multivariate_normal(mean, cov, std::move(shape), or_float32(dtype), key,
+                                           s.value);
+      },
+      "mean"_a, "cov"_a, "shape"_a = Shape{}, "dtype"_a.none() = float32, "key"_a = nb::none(),
+      "stream"_a = nb::none(),
+      R"doc(
+      Vectors of jointly normal numbers.
+
+      The square root of the covariance comes from its singular value decomposition.
+
+      Args:
+          mean (array): shape ``(..., n)``.
+          cov (array): shape ``(..., n, n)``, symmetric and positive semidefinite.
+          shape (Sequence[int]): axes before the last of the result; broadcasts with
+            those of mean and cov.
+          dtype (Dtype): float32.
+          key (array): a key; without one the thread's state gives it.
+
+      Raises:
+          ValueError: shapes that do not fit, or another dtype.
+          RuntimeError: cov is not finite (when the result is evaluated).
+
+      Example:
+          >>> mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), (5,)).shape
+          (5, 2)
+      )doc");
+}
+
 }  // namespace
 
 void bind_random(nb::module_& parent) {
@@ -327,6 +394,8 @@ void bind_random(nb::module_& parent) {
   bind_discrete(m);
   bind_continuous(m);
   bind_categorical(m);
+  bind_permutation(m);
+  bind_multivariate_normal(m);
 }
 
 }  // namespace mlx::core

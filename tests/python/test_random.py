@@ -278,7 +278,133 @@ def test_categorical_of_a_large_vocabulary():
     assert kolmogorov((x + 0.5) / 200000, lambda v: v) < 2.2
 
 
+def test_permutation_of_a_count():
+    for n in (0, 1, 2, 1000):
+        key = mx.random.key(n)
+        x = mx.random.permutation(n, key=key)
+        assert x.dtype == mx.uint32 and x.shape == (n,)
+        np.testing.assert_array_equal(np.array(x), np.argsort(words(key, n), kind="stable"))
+        np.testing.assert_array_equal(np.sort(np.array(x)), np.arange(n))
+
+
+def test_permutations_are_equally_likely():
+    keys = mx.random.split(mx.random.key(8), 24000)
+    x = np.array(mx.vmap(lambda k: mx.random.permutation(4, key=k))(keys)).astype(np.int64)
+    _, counts = np.unique(x @ np.array([64, 16, 4, 1]), return_counts=True)
+    assert len(counts) == 24
+    assert chi_square(counts) < 56  # 23 degrees of freedom, 1 in 10^4
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_permutation_of_an_array(axis):
+    key = mx.random.key(5)
+    a = np.arange(60.0, dtype=np.float32).reshape(5, 4, 3)
+    x = mx.random.permutation(mx.array(a), axis, key)
+    order = np.array(mx.random.permutation(a.shape[axis], key=key))
+    np.testing.assert_array_equal(np.array(x), np.take(a, order, axis))
+    t = mx.random.permutation(mx.array(a).T, axis=axis, key=key)
+    order = np.array(mx.random.permutation(a.T.shape[axis], key=key))
+    np.testing.assert_array_equal(np.array(t), np.take(a.T, order, axis))
+    g = mx.grad(lambda v: (mx.random.permutation(v, axis, key) * mx.array(a)).sum())(mx.array(a))
+    back = np.empty_like(a)
+    order = np.array(mx.random.permutation(a.shape[axis], key=key))
+    np.moveaxis(back, axis, 0)[order] = np.moveaxis(a, axis, 0)
+    np.testing.assert_array_equal(np.array(g), back)
+    assert mx.random.permutation(mx.zeros((3, 0)), axis=1).shape == (3, 0)
+    assert mx.random.permutation(mx.array([1, 2], mx.int8)).dtype == mx.int8
+
+
+COVARIANCES = {
+    "identity": np.eye(3),
+    "correlated": np.array([[2.0, 0.6, 0.1], [0.6, 1.0, -0.4], [0.1, -0.4, 0.5]]),
+    "singular": np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]]),
+}
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_multivariate_normal_moments(name):
+    cov, n = COVARIANCES[name], 60000
+    mean = np.array([1.0, -2.0, 0.5])
+    x = mx.random.multivariate_normal(
+        mx.array(mean), mx.array(cov), (n,), key=mx.random.key(len(name))
+    )
+    assert x.dtype == mx.float32 and x.shape == (n, 3)
+    d = np.array(x).astype(np.float64) - mean
+    assert (np.abs(d.mean(0)) < 4.5 * np.sqrt(np.diag(cov) / n)).all()
+    spread = np.sqrt((cov**2 + np.outer(np.diag(cov), np.diag(cov))) / n)
+    assert (np.abs(d.T @ d / n - cov) < 4.5 * spread).all()
+    # Every projection is normal.
+    for w in ([1.0, 0.0, 0.0], [0.3, -1.0, 2.0], [1.0, 1.0, 1.0]):
+        scale = np.sqrt(w @ cov @ w)
+        assert kolmogorov(d @ w / scale, normal_cdf) < 2.2
+    if name == "singular":
+        np.testing.assert_allclose(d[:, 0], d[:, 1], atol=2e-6)
+
+
+def test_multivariate_normal_is_normal_times_the_root():
+    key, cov = mx.random.key(3), COVARIANCES["correlated"]
+    z = np.array(mx.random.normal((7, 3), key=key)).astype(np.float64)
+    w, v = np.linalg.eigh(cov)
+    want = z @ (v * np.sqrt(w)) @ v.T + 2
+    x = mx.random.multivariate_normal(mx.full((3,), 2.0), mx.array(cov), (7,), key=key)
+    np.testing.assert_allclose(np.array(x), want, atol=5e-6)
+
+
+def test_multivariate_normal_shapes():
+    key, f = mx.random.key(0), mx.random.multivariate_normal
+    mean, cov = mx.zeros((2,)), mx.eye(2)
+    assert f(mean, cov).shape == (2,)
+    assert f(mean, cov, (3, 4), key=key).shape == (3, 4, 2)
+    assert f(mx.zeros((5, 2)), cov).shape == (5, 2)
+    assert f(mx.zeros((5, 2)), cov, [3, 5]).shape == (3, 5, 2)
+    assert f(mean, mx.stack([cov] * 4), (6, 1)).shape == (6, 4, 2)
+    assert f(mx.zeros((3, 1, 2)), mx.stack([cov] * 4)).shape == (3, 4, 2)
+    assert f(mx.zeros((0,)), mx.zeros((0, 0)), (3,)).shape == (3, 0)
+    assert f(mean, cov, (0,)).shape == (0, 2)
+    assert f(mx.array([1, 2]), cov.astype(mx.float16)).dtype == mx.float32
+    # Each matrix of a batch shapes its own draws.
+    covs = mx.stack([cov * 4, cov * 9])
+    x, y = (np.array(f(mean, c, (5, 2), key=key)) for c in (covs, cov))
+    np.testing.assert_allclose(x, y * np.array([2.0, 3.0])[:, None], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["identity", "correlated"])
+def test_multivariate_normal_derivatives(name):
+    key, cov = mx.random.key(4), COVARIANCES[name].astype(np.float32)
+    mean = np.array([1.0, -2.0, 0.5], np.float32)
+    w = mx.array(np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32))
+
+    def f(m, c):
+        return (mx.sin(mx.random.multivariate_normal(m, c, (10,), key=key)) * w).sum()
+
+    t = np.array([[0.3, -0.2, 0.1], [-0.2, 0.5, 0.4], [0.1, 0.4, -0.3]], np.float32)
+    h = 3e-3
+    want = (f(mx.array(mean), mx.array(cov + h * t)) - f(mx.array(mean), mx.array(cov - h * t))) / (
+        2 * h
+    )
+    gm, gc = mx.grad(f, argnums=(0, 1))(mx.array(mean), mx.array(cov))
+    np.testing.assert_allclose((np.array(gc) * t).sum(), want.item(), rtol=1e-2, atol=1e-3)
+    _, (jvp,) = mx.jvp(lambda c: f(mx.array(mean), c), [mx.array(cov)], [mx.array(t)])
+    np.testing.assert_allclose((np.array(gc) * t).sum(), jvp.item(), rtol=1e-4)
+    x = mx.random.multivariate_normal(mx.array(mean), mx.array(cov), (10,), key=key)
+    np.testing.assert_allclose(np.array(gm), np.array((mx.cos(x) * w).sum(0)), rtol=1e-4)
+
+    # second order, where eigenvalues coincide as well
+    def gradient(c):
+        return mx.grad(f, argnums=1)(mx.array(mean), c)
+
+    numeric = (
+        np.array(gradient(mx.array(cov + h * t))) - np.array(gradient(mx.array(cov - h * t)))
+    ) / (2 * h)
+    _, (forward,) = mx.jvp(gradient, [mx.array(cov)], [mx.array(t)])
+    np.testing.assert_allclose(np.array(forward), numeric, rtol=2e-2, atol=5e-3)
+    _, (reverse,) = mx.vjp(gradient, [mx.array(cov)], [mx.array(t)])
+    np.testing.assert_allclose(np.array(reverse), np.array(forward), rtol=1e-3, atol=1e-4)
+
+
 LANE_DRAWS = {
+    "permutation": lambda k: mx.random.permutation(9, key=k),
+    "multivariate": lambda k: mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), key=k),
     "uniform": lambda k: mx.random.uniform(shape=(5, 3), key=k),
     "odd": lambda k: mx.random.uniform(shape=(7,), dtype=mx.float16, key=k),
     "normal": lambda k: mx.random.normal((6,), key=k),
@@ -402,6 +528,25 @@ ERRORS = [
     (lambda: mx.random.laplace((2,), mx.int32), ValueError),
     (lambda: mx.random.split(mx.random.key(0), -1), ValueError),
     (lambda: mx.random.split(mx.array([1, 2])), ValueError),
+    (lambda: mx.random.permutation(-1), ValueError),
+    (lambda: mx.random.permutation(2.5), TypeError),
+    (lambda: mx.random.permutation(mx.array(3)), IndexError),
+    (lambda: mx.random.permutation(mx.zeros((2, 3)), axis=2), IndexError),
+    (lambda: mx.random.permutation(3, key=mx.array([1, 2])), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(3)), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.zeros((2,)), mx.zeros((2, 3))), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.array(0.0), mx.eye(1)), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.zeros((1,)), mx.zeros((1,))), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.zeros((3, 2)), mx.eye(2), (4,)), ValueError),
+    (lambda: mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), (-1,)), ValueError),
+    (
+        lambda: mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), dtype=mx.float16),
+        ValueError,
+    ),
+    (
+        lambda: mx.eval(mx.random.multivariate_normal(mx.zeros((2,)), mx.full((2, 2), math.nan))),
+        RuntimeError,
+    ),
     (lambda: mx.random.categorical(mx.array(1.0)), IndexError),
     (lambda: mx.random.categorical(mx.array([1.0]), axis=1), IndexError),
     (

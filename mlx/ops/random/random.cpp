@@ -6,9 +6,13 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
+#include "mlx/ops/index/index.h"
+#include "mlx/ops/linalg/linalg.h"
+#include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/random/threefry.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/ops/sort/sort.h"
 
 namespace mlx::core::random {
 
@@ -269,6 +273,51 @@ array laplace(Shape shape, Dtype dtype, float loc, float scale, const Key& key,
     x = multiply(array(scale, float32), x, s);
   }
   return astype(loc != 0.0f ? add(array(loc, float32), x, s) : x, dtype, s);
+}
+
+array permutation(int64_t n, const Key& key, StreamOrDevice where) {
+  Stream s = to_stream(where);
+  if (n < 0) {
+    fail<ValueError>("[random.permutation] expected a count that is not negative, got {}", n);
+  }
+  return argsort(bits(Shape{n}, 4, key, s), 0, s);
+}
+
+array permutation(const array& a, int axis, const Key& key, StreamOrDevice where) {
+  Stream s = to_stream(where);
+  int along = normalize_axis(axis, a.ndim(), "random.permutation");
+  array order = permutation(a.shape(along), key, s);
+  return a.shape(along) == 0 ? a : take(a, order, along, s);
+}
+
+array multivariate_normal(const array& mean, const array& cov, Shape shape, Dtype dtype,
+                          const Key& key, StreamOrDevice where) {
+  constexpr const char* op = "random.multivariate_normal";
+  Stream s = to_stream(where);
+  if (dtype != float32) {
+    fail<ValueError>("[{}] expected the dtype float32, got {}", op, dtype);
+  }
+  if (mean.dtype().is_complex() || cov.dtype().is_complex()) {
+    fail<ValueError>("[{}] expected real parameters, got {} and {}", op, mean.dtype(), cov.dtype());
+  }
+  if (mean.ndim() < 1 || cov.ndim() < 2 || cov.shape(-1) != cov.shape(-2) ||
+      cov.shape(-1) != mean.shape(-1)) {
+    fail<ValueError>("[{}] expected shapes (…, n) and (…, n, n) of mean and cov, got {} and {}", op,
+                     mean.shape(), cov.shape());
+  }
+  auto lead = [](const array& a, int last) {
+    return ShapeView(a.shape().data(), size_t(a.ndim() - last));
+  };
+  shape = broadcast_shapes(shape, lead(mean, 1), op);
+  shape = broadcast_shapes(shape, lead(cov, 2), op);
+  shape.push_back(mean.shape(-1));
+  array z = normal(shape, float32, {}, {}, key, s);
+  if (mean.shape(-1) == 0) {
+    return z;
+  }
+  array root = linalg::symmetric_root(astype(cov, float32, s), s);
+  array x = squeeze(matmul(expand_dims(z, -2, s), root, s), std::initializer_list<int>{-2}, s);
+  return add(x, astype(mean, float32, s), s);
 }
 
 namespace {

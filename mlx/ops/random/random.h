@@ -109,6 +109,14 @@ MLX_API array gumbel(Shape shape, Dtype dtype = float32, const Key& key = {},
                      StreamOrDevice s = {});
 MLX_API array laplace(Shape shape, Dtype dtype = float32, float loc = 0.0f, float scale = 1.0f,
                       const Key& key = {}, StreamOrDevice s = {});
+// The integers [0, n) in random order, uint32; the slices of a along an axis in random order.
+MLX_API array permutation(int64_t n, const Key& key = {}, StreamOrDevice s = {});
+MLX_API array permutation(const array& a, int axis = 0, const Key& key = {}, StreamOrDevice s = {});
+// Vectors with means (…, n) and covariances (…, n, n); `shape`, the leading axes of both and n make
+// the result's shape. float32.
+MLX_API array multivariate_normal(const array& mean, const array& cov, Shape shape = {},
+                                  Dtype dtype = float32, const Key& key = {},
+                                  StreamOrDevice s = {});
 // One index for every distribution along `axis`, or the shape asked for.
 MLX_API array categorical(const array& logits, int axis = -1, const Key& key = {},
                           StreamOrDevice s = {});

@@ -5,7 +5,12 @@ import enum
 from types import TracebackType
 from typing import overload
 
-from mlx.core import cuda as cuda, metal as metal, random as random
+from mlx.core import (
+    cuda as cuda,
+    linalg as linalg,
+    metal as metal,
+    random as random
+)
 
 
 class AxisError(ValueError, IndexError):

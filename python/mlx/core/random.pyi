@@ -1,6 +1,7 @@
 """Random numbers from explicit or thread keys."""
 
 from collections.abc import Iterator, Sequence
+from typing import overload
 
 import mlx.core
 
@@ -194,6 +195,54 @@ def categorical(logits: mlx.core.array, axis: int = -1, shape: Sequence[int] | N
 
     Example:
         >>> mx.random.categorical(mx.zeros((5, 3)), num_samples=2).shape
+        (5, 2)
+    """
+
+@overload
+def permutation(x: mlx.core.array, axis: int = 0, key: mlx.core.array | None = None, stream: mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | mlx.core.DeviceType | None = None) -> mlx.core.array:
+    """
+    The slices of an array along an axis in random order.
+
+    Args:
+        x (int or array): an int stands for the integers from 0 to ``x - 1``.
+        axis (int): the axis that is shuffled; only for an array.
+        key (array): a key; without one the thread's state gives it.
+
+    Returns:
+        array: of the shape and dtype of x; uint32 of shape ``(x,)`` for an int.
+
+    Raises:
+        AxisError: the axis is out of range.
+        ValueError: a negative int, or a bad key.
+
+    Example:
+        >>> mx.random.permutation(4, key=mx.random.key(0)).shape
+        (4,)
+    """
+
+@overload
+def permutation(x: int, axis: int = 0, key: mlx.core.array | None = None, stream: mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | mlx.core.DeviceType | None = None) -> mlx.core.array: ...
+
+def multivariate_normal(mean: mlx.core.array, cov: mlx.core.array, shape: Sequence[int] = (), dtype: mlx.core.Dtype | None = ..., key: mlx.core.array | None = None, stream: mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | mlx.core.DeviceType | None = None) -> mlx.core.array:
+    """
+    Vectors of jointly normal numbers.
+
+    The square root of the covariance comes from its singular value decomposition.
+
+    Args:
+        mean (array): shape ``(..., n)``.
+        cov (array): shape ``(..., n, n)``, symmetric and positive semidefinite.
+        shape (Sequence[int]): axes before the last of the result; broadcasts with
+          those of mean and cov.
+        dtype (Dtype): float32.
+        key (array): a key; without one the thread's state gives it.
+
+    Raises:
+        ValueError: shapes that do not fit, or another dtype.
+        RuntimeError: cov is not finite (when the result is evaluated).
+
+    Example:
+        >>> mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), (5,)).shape
         (5, 2)
     """
 
