@@ -20,6 +20,7 @@
 #include "mlx/ops/shape/concatenate.h"
 #include "mlx/ops/shape/create.h"
 #include "mlx/ops/shape/identity.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/reshape.h"
 #include "mlx/ops/shape/slice.h"
 #include "mlx/ops/shape/transpose.h"

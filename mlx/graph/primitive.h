@@ -98,6 +98,9 @@ class MLX_API Primitive {
   // Shapes of the outputs for these inputs.
   virtual std::vector<Shape> output_shapes(const std::vector<array>& inputs) const = 0;
 
+  // False: they are parameters, and do not follow from the shapes of the inputs.
+  virtual bool infers_shapes() const { return true; }
+
   // Same op with the same parameters.
   virtual bool equivalent(const Primitive& other) const { return this == &other; }
 

@@ -39,6 +39,7 @@ CompiledGraph::CompiledGraph(Program recorded, Shapes shapes)
 CompiledGraph CompiledGraph::trace(const ArrayFunction& fun, const std::vector<array>& inputs,
                                    Shapes shapes) {
   TraceScope scope(TraceScope::Evaluation::refused);
+  ChangingShapes changing(shapes == Shapes::inferred);
   std::vector<array> stand_ins;
   for (const array& x : inputs) {
     stand_ins.push_back(array::placeholder(x.shape(), x.dtype()));
@@ -46,6 +47,14 @@ CompiledGraph CompiledGraph::trace(const ArrayFunction& fun, const std::vector<a
   }
   std::vector<array> outputs = fun(stand_ins);
   Tape tape(stand_ins, outputs, trace_level(), TraceFor::compile);
+  for (const TapeEntry& e : tape.entries()) {
+    if (shapes == Shapes::inferred && !e.primitive->infers_shapes()) {
+      fail<ValueError>(
+          "[compile] {} cannot be used in a shapeless function: the shape of its output does not "
+          "follow from those of its inputs",
+          e.primitive->name());
+    }
+  }
   return CompiledGraph(Program(tape, stand_ins, outputs), shapes);
 }
 
@@ -83,10 +92,12 @@ class Traces {
  private:
   std::vector<int64_t> key_of(const std::vector<array>& inputs) const {
     Device d = default_device();
-    std::vector<int64_t> key{int64_t(d.type), d.index, default_stream(d).index};
+    std::vector<int64_t> key{int64_t(d.type), d.index, default_stream(d).index,
+                             shapes_may_change()};
     for (const array& x : inputs) {
       key.push_back(x.dtype().index());
       key.push_back(x.ndim());
+      key.push_back(x.size() == 0);
       if (shapes_ == Shapes::recorded) {
         key.insert(key.end(), x.shape().begin(), x.shape().end());
       }

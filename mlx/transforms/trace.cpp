@@ -12,7 +12,16 @@ namespace {
 std::atomic<int> active{0};
 thread_local int depth = 0;    // traces of this thread
 thread_local int refused = 0;  // of those, the ones that refuse evaluation
+thread_local bool changing_shapes = false;
 }  // namespace
+
+bool shapes_may_change() { return changing_shapes; }
+
+ChangingShapes::ChangingShapes(bool change) : before_(changing_shapes) {
+  changing_shapes = changing_shapes || change;
+}
+
+ChangingShapes::~ChangingShapes() { changing_shapes = before_; }
 
 bool tracing() { return active.load(std::memory_order_relaxed) > 0; }
 

@@ -22,6 +22,20 @@ MLX_INTERNAL void check_async_evaluation_allowed();
 // Number of traces the calling thread is inside of, 255 at most: the level of their tracers.
 MLX_INTERNAL uint8_t trace_level();
 
+// True while the calling thread traces what will be replayed for other shapes: then sizes are not
+// to be taken from arrays (see ops/shape/like.h).
+MLX_INTERNAL bool shapes_may_change();
+
+class MLX_INTERNAL ChangingShapes {
+ public:
+  explicit ChangingShapes(bool change);
+  ~ChangingShapes();
+  ChangingShapes(const ChangingShapes&) = delete;
+
+ private:
+  bool before_;
+};
+
 // Scope of a transform's trace.
 class MLX_INTERNAL TraceScope {
  public:

@@ -1,5 +1,6 @@
 // vmap: trace the function for one slice, then replay the trace with every primitive mapped.
 #include "mlx/error.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 #include "mlx/transforms/tape.h"
 #include "mlx/transforms/trace.h"
@@ -128,9 +129,13 @@ array place_axis(const Mapped& m, int out_axis, int64_t slices) {
 
 }  // namespace
 
-std::vector<array> vmap(const ArrayFunction& fun, const std::vector<array>& inputs,
+std::vector<array> vmap(const ArrayFunction& fun, const std::vector<array>& given,
                         const std::vector<int>& in_axes, const OutAxes& out_axes) {
-  InputAxes in(inputs, in_axes);
+  InputAxes in(given, in_axes);
+  std::vector<array> inputs = given;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    inputs[k] = in.axes[k] >= 0 ? pin_size(inputs[k], in.axes[k]) : inputs[k];
+  }
   std::vector<array> outputs, mapped_inputs;
   std::vector<std::optional<Mapped>> values;
   std::optional<Tape> tape;

@@ -8,6 +8,7 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/random/random.h"
+#include "mlx/transforms/trace.h"
 #include "python/src/convert.h"
 #include "python/src/define.h"
 #include "python/src/random_state.h"
@@ -70,7 +71,7 @@ class Call {
   void add_context() {
     Device d = default_device();
     key.add(word(Tag::device, uint64_t(d.type) << 32 | uint64_t(uint32_t(d.index))));
-    key.add(uint64_t(default_stream(d).index));
+    key.add(uint64_t(default_stream(d).index) << 1 | uint64_t(shapes_may_change()));
   }
 
   void add_argument(nb::handle h) {
@@ -103,7 +104,9 @@ class Call {
   static uint64_t word(Tag tag, uint64_t value) { return uint64_t(tag) | value << 8; }
 
   void add_array(const array& a) {
-    key.add(word(Tag::array, uint64_t(a.dtype().index()) << 16 | uint64_t(a.ndim())));
+    // Whether there are elements at all decides about more than a shape.
+    uint64_t empty = a.size() == 0;
+    key.add(word(Tag::array, empty << 32 | uint64_t(a.dtype().index()) << 16 | uint64_t(a.ndim())));
     if (!shapeless_) {
       for (int64_t n : a.shape()) {
         key.add(uint64_t(n));

@@ -4,6 +4,7 @@
 
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 #include "python/src/array_slots.h"
 #include "python/src/convert.h"
 #include "python/src/errors.h"
@@ -36,12 +37,37 @@ array spread_value(array v, const Selection& s) {
   return broadcast_to(v, s.shape);
 }
 
+// Where the new axes stand in the result, of a key that takes all axes whole: a slice of all
+// elements says nothing about how many there are.
+std::optional<Axes> only_new_axes(const KeyItems& items) {
+  Axes added;
+  int position = 0;
+  for (const KeyItem& x : items) {
+    if (x.kind == ItemKind::new_axis) {
+      added.push_back(position);
+    } else if (x.kind == ItemKind::slice) {
+      for (const char* part : {"start", "stop", "step"}) {
+        if (x.slice && !nb::object(x.slice.attr(part)).is_none()) {
+          return {};
+        }
+      }
+    } else if (x.kind != ItemKind::ellipsis) {
+      return {};
+    }
+    position += x.kind != ItemKind::ellipsis;
+  }
+  return added;
+}
+
 }  // namespace
 
 array get_item(const array& a, nb::handle key) {
   KeyItems items = parse_key(a, key);
   if (const array* mask = sole_mask(items)) {
     return selected(a, *mask);
+  }
+  if (std::optional<Axes> added; shapes_may_change() && (added = only_new_axes(items))) {
+    return expand_dims(a, std::span<const int>(*added));
   }
   Selection s = select(a, items);
   array x = strided_slice(reshape(a, s.source), s.start, s.step, s.count);

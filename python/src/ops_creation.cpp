@@ -3,6 +3,7 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 #include "python/src/convert.h"
 
@@ -141,7 +142,7 @@ array fill(const Shape& shape, double value, std::optional<Dtype> dtype, const S
 }
 
 array fill_like(const array& a, double value, std::optional<Dtype> dtype, const StreamArg& s) {
-  return fill(a.shape(), value, dtype.value_or(a.dtype()), s);
+  return full_like(a, array(value, dtype.value_or(a.dtype())), s);
 }
 
 void bind_constants(nb::module_& m) {
@@ -203,6 +204,9 @@ void bind_constants(nb::module_& m) {
       [](const array& a, const ArrayArg& vals, std::optional<Dtype> dtype, const StreamArg& s) {
         Dtype t = dtype.value_or(a.dtype());
         array value = to_array(vals, t);
+        if (value.ndim() == 0) {
+          return full_like(a, astype(value, t, s), s);
+        }
         return full(broadcast_shapes(a.shape(), value.shape(), "full_like"), value, t, s);
       },
       nb::arg(), "vals"_a, "dtype"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),

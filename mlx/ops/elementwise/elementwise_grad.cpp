@@ -2,6 +2,7 @@
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/partials.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -51,7 +52,7 @@ std::vector<array> Elementwise::vjp(const std::vector<array>& inputs,
     } else {
       g = product(g, d->dtype().is_complex() ? conjugate(*d) : *d);
     }
-    g = sum_to_shape(g, x.shape());
+    g = sum_like(g, x);
     result.push_back(astype(g, x.dtype()));
   }
   return result;
@@ -88,7 +89,7 @@ std::vector<array> Elementwise::jvp(const std::vector<array>& inputs,
   if (!total) {
     return {zeros_like(y)};
   }
-  return {astype(broadcast_to(*total, y.shape()), y.dtype())};
+  return {astype(broadcast_like(*total, y), y.dtype())};
 }
 
 // Mapped axes go first and ranks are evened out behind them; broadcasting does the rest.
@@ -105,10 +106,11 @@ VmapResult Elementwise::vmap(const std::vector<array>& inputs, const std::vector
       continue;
     }
     array x = moveaxis(inputs[k], axes[k], 0, stream);
-    Shape shape(x.shape().begin(), x.shape().begin() + 1);
-    shape.resize(size_t(ndim + 2 - x.ndim()), 1);
-    shape.append(x.shape().begin() + 1, x.shape().end());
-    aligned.push_back(reshape(x, shape, stream));
+    Axes added;
+    for (int i = x.ndim(); i < ndim + 1; ++i) {
+      added.push_back(int(added.size()) + 1);
+    }
+    aligned.push_back(added.empty() ? x : expand_dims(x, std::span<const int>(added), stream));
   }
   if (op == EwOp::Cast) {
     return {{astype(aligned[0], target, stream)}, {0}};

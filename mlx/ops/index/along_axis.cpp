@@ -4,6 +4,7 @@
 #include "mlx/ops/index/common.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/index.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -30,8 +31,18 @@ Aligned align(std::string_view op, const array& a, const array& indices, int axi
   if (array_shape[axis] == 0 && element_count(index_shape) > 0) {
     fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, axis, a.shape());
   }
-  return {broadcast_to(a, std::move(array_shape), s),
-          broadcast_to(indices, std::move(index_shape), s)};
+  return {
+      array_shape == a.shape() ? a : broadcast_to(a, std::move(array_shape), s),
+      index_shape == indices.shape() ? indices : broadcast_to(indices, std::move(index_shape), s)};
+}
+
+void check_aligned(std::string_view op, const array& a, const array& indices, int axis) {
+  Shape shape = indices.shape();
+  shape[axis] = a.shape()[axis];
+  if (shape != a.shape()) {
+    fail<ValueError>("[{}] indices of shape {} do not fit an array of shape {} along axis {}", op,
+                     indices.shape(), a.shape(), axis);
+  }
 }
 
 array put_with(ScatterMode mode, const array& a, const array& indices, const array& values,
@@ -43,7 +54,7 @@ array put_with(ScatterMode mode, const array& a, const array& indices, const arr
     fail<ValueError>("[{}] indices of shape {} do not fit an array of shape {}", op,
                      indices.shape(), a.shape());
   }
-  array updates = broadcast_to(astype(values, a.dtype(), s), index.shape(), s);
+  array updates = broadcast_like(astype(values, a.dtype(), s), index);
   if (updates.size() == 0) {
     return a;
   }
@@ -57,6 +68,7 @@ array put_with(ScatterMode mode, const array& a, const array& indices, const arr
 std::string GatherAxis::describe() const { return format("axis={}", axis); }
 
 std::vector<Shape> GatherAxis::output_shapes(const std::vector<array>& inputs) const {
+  check_aligned("take_along_axis", inputs[0], inputs[1], axis);
   return {inputs[1].shape()};
 }
 
@@ -70,7 +82,7 @@ std::vector<array> GatherAxis::vjp(const std::vector<array>& inputs,
       result.push_back(index_cotangent("take_along_axis", inputs[k]));
       continue;
     }
-    array zero = zeros(inputs[0].shape(), cotangents[0].dtype());
+    array zero = full_like(inputs[0], array(0.0, cotangents[0].dtype()));
     result.push_back(scatter_add_axis(zero, inputs[1], cotangents[0], axis));
   }
   return result;
@@ -101,6 +113,11 @@ std::string ScatterAxis::describe() const {
 }
 
 std::vector<Shape> ScatterAxis::output_shapes(const std::vector<array>& inputs) const {
+  check_aligned("put_along_axis", inputs[0], inputs[2], axis);
+  if (inputs[1].shape() != inputs[2].shape()) {
+    fail<ValueError>("[put_along_axis] values of shape {} do not fit indices of shape {}",
+                     inputs[1].shape(), inputs[2].shape());
+  }
   return {inputs[0].shape()};
 }
 
@@ -122,14 +139,14 @@ std::vector<array> ScatterAxis::vjp(const std::vector<array>& inputs,
       array counts(true);
       if (mode == ScatterMode::add) {
         // What was outside the axis was ignored.
-        array n = array::from_int(g.shape(axis), int64), i = astype(index, int64);
+        array n = axis_size(g, axis, int64), i = astype(index, int64);
         counts = logical_and(greater_equal(i, negative(n)), less(i, n));
       } else {
         // Only the update that was written last has an effect.
         array number =
             reshape(arange(array::from_int(0, int64), array::from_int(1, int64), index.size()),
                     index.shape());
-        array none = full(inputs[0].shape(), array::from_int(-1, int64), int64);
+        array none = full_like(inputs[0], array::from_int(-1, int64));
         array winner = put_along_axis(none, index, number, axis);
         counts = equal(take_along_axis(winner, index, axis), number);
       }

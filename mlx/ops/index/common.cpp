@@ -83,9 +83,20 @@ Indexing prepare_indices(std::string_view op, const array& a, std::span<const ar
     if (a.shape()[x.axes[k]] == 0 && element_count(x.shape) > 0) {
       fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, x.axes[k], a.shape());
     }
-    x.indices.push_back(broadcast_to(indices[k], x.shape, s));
+    bool fits = indices[k].shape() == x.shape;
+    x.indices.push_back(fits ? indices[k] : broadcast_to(indices[k], x.shape, s));
   }
   return x;
+}
+
+Shape common_shape(std::string_view op, const std::vector<array>& inputs, size_t first) {
+  for (size_t k = first + 1; k < inputs.size(); ++k) {
+    if (inputs[k].shape() != inputs[first].shape()) {
+      fail<ValueError>("[{}] index arrays have shapes {} and {}", op, inputs[first].shape(),
+                       inputs[k].shape());
+    }
+  }
+  return first < inputs.size() ? inputs[first].shape() : Shape{};
 }
 
 Axes behind_lanes(const Axes& axes) {

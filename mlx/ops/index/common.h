@@ -28,6 +28,9 @@ std::vector<array> lane_indices(const std::vector<array>& inputs, const std::vec
 // Axes of `shape` that are not indexed, with the index shape inserted before the `position`-th.
 Shape gathered_shape(ShapeView shape, ShapeView index, const Axes& axes, int position);
 
+// The shape that all index arrays, the inputs from `first` on, have; ValueError if they differ.
+Shape common_shape(std::string_view op, const std::vector<array>& inputs, size_t first);
+
 // Index arrays of one shape and axes that exist.
 struct Indexing {
   std::vector<array> indices;

@@ -5,6 +5,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/index/common.h"
 #include "mlx/ops/index/index.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -124,7 +125,7 @@ std::vector<array> DynamicSlice::vjp(const std::vector<array>& inputs,
     if (k == 1) {
       result.push_back(index_cotangent("slice", inputs[1]));
     } else {
-      array zero = zeros(inputs[0].shape(), cotangents[0].dtype());
+      array zero = full_like(inputs[0], array(0.0, cotangents[0].dtype()));
       result.push_back(slice_update(zero, cotangents[0], inputs[1], view_of(axes)));
     }
   }

@@ -11,6 +11,7 @@ class DynamicSlice final : public PrimitiveOf<DynamicSlice, PrimitiveId::Dynamic
  public:
   DynamicSlice(Axes axes, Shape size) : axes(std::move(axes)), size(std::move(size)) {}
   std::string_view name() const override { return "DynamicSlice"; }
+  bool infers_shapes() const override { return false; }
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,

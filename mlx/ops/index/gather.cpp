@@ -5,6 +5,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/index/common.h"
 #include "mlx/ops/index/index.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -14,8 +15,7 @@ std::string Gather::describe() const {
 }
 
 std::vector<Shape> Gather::output_shapes(const std::vector<array>& inputs) const {
-  Shape index = inputs.size() > 1 ? inputs[1].shape() : Shape{};
-  return {gathered_shape(inputs[0].shape(), index, axes, position)};
+  return {gathered_shape(inputs[0].shape(), common_shape("gather", inputs, 1), axes, position)};
 }
 
 std::vector<array> Gather::vjp(const std::vector<array>& inputs,
@@ -27,7 +27,7 @@ std::vector<array> Gather::vjp(const std::vector<array>& inputs,
       result.push_back(index_cotangent("gather", inputs[k]));
       continue;
     }
-    array zero = zeros(inputs[0].shape(), cotangents[0].dtype());
+    array zero = full_like(inputs[0], array(0.0, cotangents[0].dtype()));
     result.push_back(scatter_add(zero, tail(inputs, 1), cotangents[0], axes, position));
   }
   return result;
@@ -82,7 +82,7 @@ array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
 }
 
 array take(const array& a, const array& indices, StreamOrDevice s) {
-  return take(reshape(a, Shape{a.size()}, s), indices, 0, s);
+  return take(flatten(a, 0, -1, s), indices, 0, s);
 }
 
 array take(const array& a, int64_t index, int axis, StreamOrDevice s) {

@@ -12,6 +12,7 @@ class MaskRank final : public PrimitiveOf<MaskRank, PrimitiveId::MaskRank> {
  public:
   MaskRank(int lane_axes, int64_t limit) : lane_axes(lane_axes), limit(limit) {}
   std::string_view name() const override { return "MaskRank"; }
+  bool infers_shapes() const override { return false; }  // of the values: `limit`
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
@@ -34,6 +35,7 @@ class MaskedSelect final : public PrimitiveOf<MaskedSelect, PrimitiveId::MaskedS
  public:
   explicit MaskedSelect(int64_t count) : count(count) {}
   std::string_view name() const override { return "MaskedSelect"; }
+  bool infers_shapes() const override { return false; }
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,

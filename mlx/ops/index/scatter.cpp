@@ -4,6 +4,7 @@
 #include "mlx/ops/index/common.h"
 #include "mlx/ops/index/gather.h"
 #include "mlx/ops/index/index.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -56,6 +57,12 @@ std::string Scatter::describe() const {
 }
 
 std::vector<Shape> Scatter::output_shapes(const std::vector<array>& inputs) const {
+  Shape shape =
+      gathered_shape(inputs[0].shape(), common_shape("scatter", inputs, 2), axes, position);
+  if (shape != inputs[1].shape()) {
+    fail<ValueError>("[scatter] updates of shape {} do not fit, expected {}", inputs[1].shape(),
+                     shape);
+  }
   return {inputs[0].shape()};
 }
 
@@ -64,7 +71,7 @@ array Scatter::keep_inside(const array& picked, const array& target,
                            const std::vector<array>& indices) const {
   std::optional<array> inside;
   for (size_t k = 0; k < indices.size(); ++k) {
-    array n = array::from_int(target.shape(axes[k]), int64), i = astype(indices[k], int64);
+    array n = axis_size(target, axes[k], int64), i = astype(indices[k], int64);
     array fits = logical_and(greater_equal(i, negative(n)), less(i, n));
     inside = inside ? logical_and(*inside, fits) : fits;
   }
@@ -84,8 +91,8 @@ array Scatter::last_written(const array& target, const array& updates,
   array number =
       reshape(arange(array::from_int(0, int64), array::from_int(1, int64), updates.size()),
               updates.shape());
-  array winner = scatter(full(target.shape(), array::from_int(-1, int64), int64), indices, number,
-                         axes, position);
+  array winner =
+      scatter(full_like(target, array::from_int(-1, int64)), indices, number, axes, position);
   return equal(gather(winner, indices, axes, position), number);
 }
 
@@ -96,7 +103,7 @@ array Scatter::product_of_others(const array& target, const array& updates,
                                  const std::vector<array>& indices) const {
   array zero = like(0.0, updates), one = like(1.0, updates);
   auto total = [&](ScatterMode m, const array& start, const array& x) {
-    array base = full(target.shape(), start, x.dtype());
+    array base = full_like(target, astype(start, x.dtype()));
     return gather(scatter(m, base, indices, x, axes, position), indices, axes, position);
   };
   array is_zero = equal(updates, zero);
@@ -240,7 +247,10 @@ array scatter(ScatterMode mode, const array& a, std::span<const array> indices,
               const array& updates, Axes axes, int position, StreamOrDevice s) {
   Indexing x = prepare_indices("scatter", a, indices, axes, position, s);
   Shape shape = gathered_shape(a.shape(), x.shape, x.axes, position);
-  array values = broadcast_to(astype(updates, a.dtype(), s), std::move(shape), s);
+  array values = astype(updates, a.dtype(), s);
+  if (values.shape() != shape) {
+    values = broadcast_to(values, std::move(shape), s);
+  }
   if (values.size() == 0) {
     return a;
   }

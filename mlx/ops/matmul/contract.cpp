@@ -98,7 +98,7 @@ array tensordot(const array& a, const array& b, int axes, StreamOrDevice s) {
 }
 
 array outer(const array& a, const array& b, StreamOrDevice s) {
-  return multiply(reshape(a, {a.size(), 1}, s), flatten(b, 0, -1, s), s);
+  return multiply(expand_dims(flatten(a, 0, -1, s), 1, s), flatten(b, 0, -1, s), s);
 }
 
 array kron(const array& a, const array& b, StreamOrDevice s) {

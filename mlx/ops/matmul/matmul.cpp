@@ -7,6 +7,7 @@
 #include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 #include "mlx/ops/shape/transpose.h"
 
@@ -97,12 +98,10 @@ bool is_transposed(const array& x) {
 // is dense.
 array cotangent(const array& x, const array& y, const array& factor) {
   if (!is_transposed(factor)) {
-    return sum_to_shape(product(x, adjoint(y)), factor.shape());
+    return sum_like(product(x, adjoint(y)), factor);
   }
-  Shape shape = factor.shape();
-  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
   array p = product(conjugate(y), swapaxes(x, -1, -2));
-  return swapaxes(sum_to_shape(p, shape), -1, -2);
+  return swapaxes(sum_like(p, swapaxes(factor, -1, -2)), -1, -2);
 }
 
 // Cotangents of the factors of a @ b. Where one factor is a single matrix, the sum over the other's
@@ -226,7 +225,12 @@ array addmm(const array& c, const array& a, const array& b, float alpha, float b
 }
 
 std::vector<Shape> AddMM::output_shapes(const std::vector<array>& inputs) const {
-  return {product_shape(inputs[1].shape(), inputs[2].shape(), "addmm")};
+  Shape shape = product_shape(inputs[1].shape(), inputs[2].shape(), "addmm");
+  if (broadcast_shapes(inputs[0].shape(), shape, "addmm") != shape) {
+    fail<ValueError>("[addmm] c of shape {} does not broadcast to the product's shape {}",
+                     inputs[0].shape(), shape);
+  }
+  return {shape};
 }
 
 std::vector<array> AddMM::vjp(const std::vector<array>& inputs,
@@ -235,7 +239,7 @@ std::vector<array> AddMM::vjp(const std::vector<array>& inputs,
   const array &a = inputs[1], &b = inputs[2], &g = cotangents[0];
   std::vector<array> result;
   for (int k : argnums) {
-    result.push_back(k == 0   ? scaled(sum_to_shape(g, inputs[0].shape()), beta)
+    result.push_back(k == 0   ? scaled(sum_like(g, inputs[0]), beta)
                      : k == 1 ? scaled(left_cotangent(a, b, g), alpha)
                               : scaled(right_cotangent(a, b, g), alpha));
   }
@@ -249,7 +253,7 @@ std::vector<array> AddMM::jvp(const std::vector<array>& inputs, const std::vecto
   for (size_t i = 0; i < argnums.size(); ++i) {
     const array& t = tangents[i];
     if (argnums[i] == 0) {
-      terms.push_back(broadcast_to(scaled(t, beta), outputs[0].shape()));
+      terms.push_back(broadcast_like(scaled(t, beta), outputs[0]));
     } else {
       array p = argnums[i] == 1 ? product(t, inputs[2]) : product(inputs[1], t);
       terms.push_back(scaled(p, alpha));

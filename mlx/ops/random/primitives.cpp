@@ -137,6 +137,11 @@ VmapResult SampleIndex::vmap(const std::vector<array>& inputs, const std::vector
 }
 
 std::vector<Shape> SampleIndex::output_shapes(const std::vector<array>& inputs) const {
+  ShapeView weights = inputs[0].shape(), numbers = inputs[1].shape();
+  if (!std::equal(weights.begin(), weights.begin() + batch, numbers.begin())) {
+    fail<ValueError>("[categorical] distributions of shape {} do not fit numbers of shape {}",
+                     weights, numbers);
+  }
   return {inputs[1].shape()};
 }
 

@@ -14,6 +14,7 @@ class RandomBits final : public PrimitiveOf<RandomBits, PrimitiveId::RandomBits>
  public:
   RandomBits(Shape s, int w) : shape(std::move(s)), width(w) {}
   std::string_view name() const override { return "RandomBits"; }
+  bool infers_shapes() const override { return false; }
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
                          const std::vector<array>& outputs) const override;
@@ -37,6 +38,7 @@ class RandomIntegers final : public PrimitiveOf<RandomIntegers, PrimitiveId::Ran
  public:
   RandomIntegers(Shape s, Dtype t) : shape(std::move(s)), dtype(t) {}
   std::string_view name() const override { return "RandomIntegers"; }
+  bool infers_shapes() const override { return false; }
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
                          const std::vector<array>& outputs) const override;

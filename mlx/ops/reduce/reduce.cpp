@@ -8,6 +8,7 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -50,14 +51,6 @@ array reduce(ReduceOp op, const array& a, Axes axes, bool keepdims, StreamOrDevi
              int ddof = 0) {
   const ReduceInfo& row = info(op);
   Dtype t = result_dtype(row.result, a.dtype());
-  if (op == ReduceOp::Max || op == ReduceOp::Min) {
-    for (int axis : axes) {
-      if (a.shape(axis) == 0) {
-        fail<ValueError>("[{}] axis {} of an array of shape {} is empty and has no {}",
-                         row.python_name, axis, a.shape(), row.python_name);
-      }
-    }
-  }
   if (axes.empty() && op != ReduceOp::Var && op != ReduceOp::Std) {
     // Nothing is reduced: the value as it is, without the wider dtype of a sum.
     return row.result == ReduceResult::widened ? a : astype(a, t, s);
@@ -79,7 +72,7 @@ array reduce(ReduceOp op, const array& a, AxisSet axes, bool keepdims, StreamOrD
 array spread(const array& y, const array& x, const Axes& axes, bool keepdims) {
   array kept =
       keepdims || axes.empty() ? y : expand_dims(y, std::span<const int>(axes.data(), axes.size()));
-  return broadcast_to(kept, x.shape());
+  return broadcast_like(kept, x);
 }
 
 array take_range(const array& x, int64_t first, int64_t count) {
@@ -168,15 +161,14 @@ array deviation(const array& x, const Axes& axes) {
 // Of Var and Std: the derivative is the deviation from the mean times this factor of each output.
 array moment_factor(ReduceOp op, const array& x, const array& y, const Axes& axes, int ddof) {
   array wide = precise(y);
-  double degrees = double(std::max<int64_t>(reduced_count(x, axes) - ddof, 0));
   if (op == ReduceOp::Var) {
-    return array(2.0 / degrees, wide.dtype());
+    return inverse_count(x, axes, 2.0, ddof, wide.dtype());
   }
   // Where nothing deviates the slope of least size is taken, as for abs.
   array zero = array(0.0, wide.dtype()), one = array(1.0, wide.dtype());
   array flat = equal(wide, zero);
   array root = where(flat, one, wide);
-  return where(flat, zero, divide(array(1.0 / degrees, wide.dtype()), root));
+  return where(flat, zero, divide(inverse_count(x, axes, 1.0, ddof, wide.dtype()), root));
 }
 
 }  // namespace
@@ -255,6 +247,11 @@ std::vector<Shape> Reduce::output_shapes(const std::vector<array>& inputs) const
   auto next = axes.begin();
   for (int i = 0; i < int(in.size()); ++i) {
     bool reduced = next != axes.end() && *next == i;
+    if (reduced && in[i] == 0 && (op == ReduceOp::Max || op == ReduceOp::Min)) {
+      std::string_view op_name = info(op).python_name;
+      fail<ValueError>("[{}] axis {} of an array of shape {} is empty and has no {}", op_name, i,
+                       in, op_name);
+    }
     next += reduced;
     if (!reduced) {
       out.push_back(in[i]);
@@ -287,7 +284,7 @@ std::vector<array> Reduce::vjp(const std::vector<array>& inputs,
       g = spread_over_x(g);
       break;
     case ReduceOp::Mean:
-      g = spread_over_x(multiply(g, array(1.0 / double(reduced_count(x, axes)), g.dtype())));
+      g = spread_over_x(multiply(g, inverse_count(x, axes, 1.0, 0, g.dtype())));
       break;
     case ReduceOp::Prod:
       g = multiply(spread_over_x(g), conjugate(product_partials(x, axes)));

@@ -202,6 +202,9 @@ VmapResult Scan::vmap(const std::vector<array>& inputs, const std::vector<int>& 
 }
 
 std::vector<Shape> Recurrence::output_shapes(const std::vector<array>& inputs) const {
+  if (inputs[0].shape() != inputs[1].shape()) {
+    fail<ValueError>("[{}] shapes {} and {} differ", name(), inputs[0].shape(), inputs[1].shape());
+  }
   return {inputs[0].shape()};
 }
 

@@ -4,6 +4,7 @@
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -31,9 +32,8 @@ array join_last(const array& x, size_t count, StreamOrDevice s) {
   if (count == 1) {
     return x;
   }
-  Shape shape(x.shape().begin(), x.shape().end() - count);
-  shape.push_back(element_count(ShapeView(x.shape().data() + x.ndim() - count, count), "softmax"));
-  return reshape(x, shape, s);
+  // No axis at all is one of one element.
+  return count == 0 ? expand_dims(x, x.ndim(), s) : flatten(x, x.ndim() - int(count), -1, s);
 }
 
 std::span<const int> view_of(const Axes& axes) { return {axes.data(), axes.size()}; }
@@ -59,7 +59,7 @@ array softmax(const array& a, AxisSet axis_set, bool, StreamOrDevice s) {
   array x = astype(a, t, s);
   if (are_last(axes, a.ndim()) && !t.is_complex()) {
     array y = last_axis(Ref<Primitive>(new Softmax()), join_last(x, axes.size(), s), s);
-    return axes.size() == 1 ? y : reshape(y, a.shape(), s);
+    return axes.size() == 1 ? y : reshape_like(y, a);
   }
   x = astype(x, wide_dtype(t), s);
   array e = exp(subtract(x, stop_gradient(max(x, view_of(axes), true, s), s), s), s);

@@ -11,6 +11,7 @@ class AsStrided final : public PrimitiveOf<AsStrided, PrimitiveId::AsStrided> {
   AsStrided(Shape shape, Strides strides, int64_t offset)
       : shape(std::move(shape)), strides(std::move(strides)), offset(offset) {}
   std::string_view name() const override { return "AsStrided"; }
+  bool infers_shapes() const override { return false; }
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,

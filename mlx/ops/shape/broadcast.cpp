@@ -4,7 +4,9 @@
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 
 namespace mlx::core {
 
@@ -27,7 +29,7 @@ bool Broadcast::view(const Operand& input, ShapeView shape, Strides& strides, in
 std::vector<array> Broadcast::vjp(const std::vector<array>& inputs,
                                   const std::vector<array>& cotangents, const std::vector<int>&,
                                   const std::vector<array>&) const {
-  return {astype(sum_to_shape(cotangents[0], inputs[0].shape()), cotangents[0].dtype())};
+  return {astype(sum_like(cotangents[0], inputs[0]), cotangents[0].dtype())};
 }
 
 std::vector<array> Broadcast::jvp(const std::vector<array>&, const std::vector<array>& tangents,
@@ -49,7 +51,7 @@ VmapResult Broadcast::vmap(const std::vector<array>& inputs, const std::vector<i
 
 array broadcast_to(const array& a, Shape shape, StreamOrDevice s) {
   element_count(shape, "broadcast_to");
-  if (shape == a.shape()) {
+  if (shape == a.shape() && !shapes_may_change()) {
     return a;
   }
   Shape common = broadcast_shapes(shape, a.shape(), "broadcast_to");

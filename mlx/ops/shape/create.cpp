@@ -6,6 +6,7 @@
 
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 #include "mlx/scalar_value.h"
 
@@ -93,8 +94,10 @@ array ones(Shape shape, Dtype dtype, StreamOrDevice s) {
   return broadcast_to(array(1.0, dtype), std::move(shape), s);
 }
 
-array zeros_like(const array& a, StreamOrDevice s) { return zeros(a.shape(), a.dtype(), s); }
+array zeros_like(const array& a, StreamOrDevice s) {
+  return full_like(a, array(0.0, a.dtype()), s);
+}
 
-array ones_like(const array& a, StreamOrDevice s) { return ones(a.shape(), a.dtype(), s); }
+array ones_like(const array& a, StreamOrDevice s) { return full_like(a, array(1.0, a.dtype()), s); }
 
 }  // namespace mlx::core

@@ -2,7 +2,9 @@
 #include "mlx/ops/shape/reshape.h"
 
 #include "mlx/error.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 
 namespace mlx::core {
 
@@ -38,7 +40,9 @@ Shape resolve(ShapeView target, int64_t total, ShapeView from, std::string_view 
 array reshaped(const array& a, ReshapeKind kind, Axes axes, Shape target, StreamOrDevice s) {
   Ref<Primitive> p(new Reshape(kind, std::move(axes), std::move(target)));
   Shape shape = static_cast<const Reshape&>(*p).apply(a.shape());
-  if (shape == a.shape()) {
+  // A shape that is given may differ from the input's at another time.
+  bool given = kind == ReshapeKind::reshape || kind == ReshapeKind::unflatten;
+  if (shape == a.shape() && !(given && shapes_may_change())) {
     return a;
   }
   return array::make(std::move(shape), a.dtype(), std::move(p), std::span(&a, 1), to_stream(s));
@@ -138,7 +142,7 @@ std::vector<array> Reshape::vjp(const std::vector<array>& inputs,
   if (kind == ReshapeKind::expand_dims) {
     return {squeeze(g, axes)};
   }
-  return {reshape(g, inputs[0].shape())};
+  return {reshape_like(g, inputs[0])};
 }
 
 std::vector<array> Reshape::jvp(const std::vector<array>&, const std::vector<array>& tangents,

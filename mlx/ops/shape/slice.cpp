@@ -4,6 +4,7 @@
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 
 namespace mlx::core {
 
@@ -138,7 +139,7 @@ VmapResult SliceUpdate::vmap(const std::vector<array>& inputs, const std::vector
 
 array strided_slice(const array& a, Shape start, Shape step, Shape count, StreamOrDevice s) {
   check_region("slice", a.shape(), start, step, count);
-  if (everything(a.shape(), start, step, count)) {
+  if (everything(a.shape(), start, step, count) && !shapes_may_change()) {
     return a;
   }
   Shape shape = count;
@@ -187,7 +188,7 @@ array slice_update(const array& a, const array& update, Shape start, Shape step,
   if (value.size() == 0) {
     return a;
   }
-  if (everything(a.shape(), start, step, value.shape())) {
+  if (everything(a.shape(), start, step, value.shape()) && !shapes_may_change()) {
     return value;
   }
   const array inputs[] = {a, value};

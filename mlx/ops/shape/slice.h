@@ -11,6 +11,7 @@ class Slice final : public PrimitiveOf<Slice, PrimitiveId::Slice> {
   Slice(Shape start, Shape step, Shape count)
       : start(std::move(start)), step(std::move(step)), count(std::move(count)) {}
   std::string_view name() const override { return "Slice"; }
+  bool infers_shapes() const override { return false; }
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
@@ -34,6 +35,7 @@ class SliceUpdate final : public PrimitiveOf<SliceUpdate, PrimitiveId::SliceUpda
  public:
   SliceUpdate(Shape start, Shape step) : start(std::move(start)), step(std::move(step)) {}
   std::string_view name() const override { return "SliceUpdate"; }
+  bool infers_shapes() const override { return false; }
   std::string describe() const override;
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,

@@ -60,6 +60,12 @@ array searchsorted(const array& sorted, const array& values, SearchSide side, St
 
 std::vector<Shape> SearchSorted::output_shapes(const std::vector<array>& inputs) const {
   check_positions("searchsorted", inputs[0].shape(-1), std::numeric_limits<uint32_t>::max());
+  ShapeView lines(inputs[0].shape().data(), inputs[0].shape().size() - 1);
+  ShapeView values = inputs[1].shape();
+  if (values.size() < lines.size() || !std::equal(lines.begin(), lines.end(), values.begin())) {
+    fail<ValueError>("[searchsorted] values of shape {} do not fit sorted lines of shape {}",
+                     values, inputs[0].shape());
+  }
   return {inputs[1].shape()};
 }
 

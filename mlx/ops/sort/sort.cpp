@@ -8,7 +8,9 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/index/index.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 
 namespace mlx::core {
 
@@ -85,7 +87,8 @@ array argpartition(const array& a, int64_t kth, std::optional<int> axis, StreamO
 array topk(const array& a, int64_t k, std::optional<int> axis, StreamOrDevice s) {
   array x = axis ? a : reshape(a, {-1}, s);
   int along = axis ? normalize_axis(*axis, a.ndim(), "topk") : 0;
-  return k == x.shape(along) ? x : sort_line(SortMode::topk, x, along, k, s);
+  return k == x.shape(along) && !shapes_may_change() ? x
+                                                     : sort_line(SortMode::topk, x, along, k, s);
 }
 
 // The middle elements are gathered and averaged, so that derivatives are those of the two.
@@ -188,7 +191,7 @@ std::vector<array> Sort::vjp(const std::vector<array>& inputs, const std::vector
     return {zeros_like(x)};
   }
   array from = sort_line(positions_of(mode), x, axis, k, {});
-  return {scatter_add_axis(zeros(x.shape(), g.dtype()), from, g, axis)};
+  return {scatter_add_axis(full_like(x, array(0.0, g.dtype())), from, g, axis)};
 }
 
 std::vector<array> Sort::jvp(const std::vector<array>& inputs, const std::vector<array>& tangents,

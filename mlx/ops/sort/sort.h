@@ -78,6 +78,7 @@ class Unique final : public PrimitiveOf<Unique, PrimitiveId::Unique> {
  public:
   Unique(int64_t s, Inverse i) : size(s), inverse(i) {}
   std::string_view name() const override { return "Unique"; }
+  bool infers_shapes() const override { return false; }
   std::vector<array> vjp(const std::vector<array>& inputs, const std::vector<array>& cotangents,
                          const std::vector<int>& argnums,
                          const std::vector<array>& outputs) const override;
