@@ -27,6 +27,9 @@ Lines::Lines(const Operand& x, const Operand& y, int axis)
   bool strided = gathers() || scatters();
   tile = strided ? std::clamp<int64_t>(bytes / (n * x.dtype.size()), 4, most) : 1;
   tile = std::min(tile, neighbours);
+  auto distance = [](int64_t n, int64_t size) { return ((n * size + 63) / 64 + 1) * 64 / size; };
+  x_line = distance(n, x.dtype.size());
+  y_line = distance(m, y.dtype.size());
 }
 
 void Lines::gather(const char* from, int64_t count, char* to) const {
@@ -34,7 +37,7 @@ void Lines::gather(const char* from, int64_t count, char* to) const {
     const T* f = reinterpret_cast<const T*>(from);
     T* t = reinterpret_cast<T*>(to);
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t k = 0; k < count; ++k) t[k * n + i] = f[i * x_step + k * x_next];
+      for (int64_t k = 0; k < count; ++k) t[k * x_line + i] = f[i * x_step + k * x_next];
     }
   });
 }
@@ -44,7 +47,7 @@ void Lines::scatter(const char* from, int64_t count, char* to) const {
     const T* f = reinterpret_cast<const T*>(from);
     T* t = reinterpret_cast<T*>(to);
     for (int64_t i = 0; i < m; ++i) {
-      for (int64_t k = 0; k < count; ++k) t[i * y_step + k * y_next] = f[k * m + i];
+      for (int64_t k = 0; k < count; ++k) t[i * y_step + k * y_next] = f[k * y_line + i];
     }
   });
 }
@@ -174,9 +177,7 @@ int64_t divide(const int64_t* keys, int64_t n, int64_t middle, int64_t equals, u
 
 template <typename K>
 int64_t count_equal(const K* keys, int64_t n, K key) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) count += keys[i] == key;
-  return count;
+  return sort_kernels<K>().count(keys, n, key);
 }
 
 // Positions of the elements before rank k, of the one of rank k, and of those behind it.

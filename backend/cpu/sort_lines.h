@@ -21,6 +21,7 @@ struct Lines {
   int64_t x_next, y_next;  // strides from a line to its neighbour
   int64_t neighbours;      // lines beside each other
   int64_t tile;            // lines gathered at a time
+  int64_t x_line, y_line;  // distances of gathered lines; no two begin in one set of a cache
 
   bool gathers() const { return x_step != 1 && n > 1; }
   bool scatters() const { return y_step != 1 && m > 1; }
@@ -32,9 +33,8 @@ struct Lines {
 template <typename F>
 void for_lines(const Lines& l, int64_t scratch_bytes, Encoder& e, const F& f) {
   int64_t x_size = l.x.dtype.size(), y_size = l.y.dtype.size();
-  auto padded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  int64_t x_bytes = l.gathers() ? padded(l.tile * l.n * x_size) : 0;
-  int64_t y_bytes = l.scatters() ? padded(l.tile * l.m * y_size) : 0;
+  int64_t x_bytes = l.gathers() ? l.tile * l.x_line * x_size : 0;
+  int64_t y_bytes = l.scatters() ? l.tile * l.y_line * y_size : 0;
   int64_t tiles = (l.neighbours + l.tile - 1) / l.tile;
   auto piece = [&](int64_t begin, int64_t end) {
     Scratch memory = e.scratch(size_t(x_bytes + y_bytes + scratch_bytes + 64));
@@ -47,8 +47,8 @@ void for_lines(const Lines& l, int64_t scratch_bytes, Encoder& e, const F& f) {
       char* y = l.y.ptr<char>() + (o.offset(1) + first * l.y_next) * y_size;
       if (l.gathers()) l.gather(x, count, gathered);
       for (int64_t i = 0; i < count; ++i) {
-        f(l.gathers() ? gathered + i * l.n * x_size : x + i * l.x_next * x_size,
-          l.scatters() ? results + i * l.m * y_size : y + i * l.y_next * y_size, rest);
+        f(l.gathers() ? gathered + i * l.x_line * x_size : x + i * l.x_next * x_size,
+          l.scatters() ? results + i * l.y_line * y_size : y + i * l.y_next * y_size, rest);
       }
       if (l.scatters()) l.scatter(results, count, y);
     }

@@ -17,6 +17,7 @@ struct SortKernels {
   void (*select)(K* keys, int64_t n, int64_t k, int rounds);
   // Brings keys less than the pivot to the front and returns their number.
   int64_t (*part)(K* keys, int64_t n, K pivot);
+  int64_t (*count)(const K* keys, int64_t n, K key);  // those equal to the key
 };
 
 // Elements as keys (sort_keys.h): int32_t for elements of up to 32 bits, int64_t for longer ones.

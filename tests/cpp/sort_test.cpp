@@ -50,6 +50,7 @@ void check_sort(const SortKernels<K>& kernels, const std::vector<K>& x, int roun
     CHECK(got == want);
   }
   K pivot = want[size_t(n / 2)];
+  CHECK(kernels.count(x.data(), n, pivot) == std::count(x.begin(), x.end(), pivot));
   got = x;
   int64_t count = kernels.part(got.data(), n, pivot);
   CHECK(count == std::lower_bound(want.begin(), want.end(), pivot) - want.begin());

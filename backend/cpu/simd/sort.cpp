@@ -227,6 +227,17 @@ void select(K* x, int64_t n, int64_t k, int rounds) {
   sort_up_to_block(x, n);
 }
 
+template <typename K>
+int64_t count(const K* keys, int64_t n, K key) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < n;) {
+    K some = 0;
+    for (int64_t end = n - i < 1 << 16 ? n : i + (1 << 16); i < end; ++i) some += keys[i] == key;
+    total += some;
+  }
+  return total;
+}
+
 int64_t divide(const int32_t* keys, int64_t n, int32_t middle, int64_t equals, uint32_t* before,
                uint32_t* behind) {
   typedef Moved<int32_t> V;
@@ -265,8 +276,8 @@ void positions(const int64_t* pairs, int64_t n, uint32_t* out) {
 }  // namespace
 
 void fill_sorts(SortTable& t) {
-  t.narrow = {quicksort<int32_t>, select<int32_t>, part<int32_t>};
-  t.wide = {quicksort<int64_t>, select<int64_t>, part<int64_t>};
+  t.narrow = {quicksort<int32_t>, select<int32_t>, part<int32_t>, count<int32_t>};
+  t.wide = {quicksort<int64_t>, select<int64_t>, part<int64_t>, count<int64_t>};
   t.divide = divide;
   t.positions = positions;
 }
