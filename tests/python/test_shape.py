@@ -344,3 +344,78 @@ ERRORS = [
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(mx.ones((2, 3)))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), (1, 1), ()])
+@pytest.mark.parametrize("shift", [0, 1, -2, 7, -100, (1, 2), (3, -1)])
+def test_roll_arguments(shift, axis):
+    x = np.arange(12.0).reshape(3, 4)
+    if axis == () or (axis is None and isinstance(shift, tuple)):
+        axis = None
+    want = np.roll(x, sum(shift) if axis is None and isinstance(shift, tuple) else shift, axis)
+    np.testing.assert_array_equal(np.array(mx.roll(mx.array(x), shift, axis)), want)
+
+
+def test_meshgrid_arguments():
+    x, y, z = np.arange(3), np.linspace(0, 1, 4), np.array(5)
+    for arrays in ((x,), (x, y), (y, x, x), (x, z)):
+        for indexing in ("xy", "ij"):
+            for sparse in (False, True):
+                got = mx.meshgrid(*map(mx.array, arrays), sparse=sparse, indexing=indexing)
+                want = np.meshgrid(*arrays, sparse=sparse, indexing=indexing)
+                assert isinstance(got, tuple) and len(got) == len(arrays)
+                for a, b, source in zip(got, want, arrays):
+                    assert a.shape == b.shape and a.dtype == mx.array(source).dtype
+                    np.testing.assert_allclose(np.array(a), b, rtol=1e-6)
+    assert mx.meshgrid() == ()
+    with pytest.raises(ValueError, match=r"\[meshgrid\]"):
+        mx.meshgrid(mx.array(x), indexing="yx")
+
+
+def test_as_strided_reads_the_flattened_copy():
+    x = np.arange(24).reshape(2, 3, 4)
+    a = mx.array(x)
+    assert mx.as_strided(a).tolist() == x.tolist()
+    assert mx.as_strided(a, (2, 3)).tolist() == np.arange(6).reshape(2, 3).tolist()
+    assert mx.as_strided(a.T, (4,), (1,)).tolist() == x.T.ravel()[:4].tolist()
+    assert mx.as_strided(a, (3,), (-2,), 9).tolist() == [9, 7, 5]
+    assert mx.as_strided(a, (2, 2), (0, 1), offset=3).tolist() == [[3, 4], [3, 4]]
+    g = mx.grad(lambda v: mx.as_strided(v, (3, 2), (1, 1)).sum())(mx.zeros((5,)))
+    assert g.tolist() == [1, 2, 2, 1, 0]
+    for shape, strides, offset in (
+        ((25,), (1,), 0),
+        ((2,), (1,), 23),
+        ((2,), (-1,), 0),
+        ((1,), (1,), -1),
+    ):
+        with pytest.raises(ValueError, match=r"\[as_strided\]"):
+            mx.as_strided(a, shape, strides, offset)
+
+
+def test_flatten_and_unflatten_arguments():
+    x = mx.zeros((2, 3, 4))
+    for args, shape in (
+        ((), (24,)),
+        ((1,), (2, 12)),
+        ((0, 1), (6, 4)),
+        ((-2, -1), (2, 12)),
+        ((0, 9), (24,)),
+        ((-9,), (24,)),
+        ((1, 1), (2, 3, 4)),
+    ):
+        assert mx.flatten(x, *args).shape == shape
+    for args in ((), (0, 0), (1,), (-3, 5)):
+        assert mx.flatten(mx.array(5), *args).tolist() == [5]
+    for args in ((2, 1), (5,)):
+        with pytest.raises(ValueError, match=r"\[flatten\]"):
+            mx.flatten(x, *args)
+    assert mx.unflatten(x, -1, (2, -1)).shape == (2, 3, 2, 2)
+    assert mx.unflatten(x, 0, [1, 2, 1]).shape == (1, 2, 1, 3, 4)
+    assert mx.unflatten(mx.zeros((0, 2)), 0, (-1, 5)).shape == (0, 5, 2)
+    for axis, shape, error in (
+        (1, (2, 2), ValueError),
+        (1, (-1, -1), ValueError),
+        (3, (2,), IndexError),
+    ):
+        with pytest.raises(error, match=r"\[unflatten\]"):
+            mx.unflatten(x, axis, shape)

@@ -188,10 +188,13 @@ array round(const array& a, int decimals, StreamOrDevice s) {
   if (decimals == 0) {
     return elementwise(EwOp::Round, {a}, s);
   }
-  // a·10^d rounded, times 10^-d; the power of ten is formed in float32 as the contract has it.
+  // a·10^d rounded, times 10^-d; but for float64 the powers are formed in float32 as the contract
+  // has it.
   Dtype t = at_least_float(a.dtype());
-  array scale(std::pow(10.0f, float(decimals)), t);
-  array inverse(1.0f / std::pow(10.0f, float(decimals)), t);
+  double power = std::pow(10.0, decimals);
+  double narrow = double(std::pow(10.0f, float(decimals)));
+  array scale(t == float64 ? power : narrow, t);
+  array inverse(t == float64 ? 1.0 / power : double(1.0f / float(narrow)), t);
   array scaled = elementwise(EwOp::Round, {multiply(astype(a, t, s), scale, s)}, s);
   return astype(multiply(scaled, inverse, s), a.dtype(), s);
 }

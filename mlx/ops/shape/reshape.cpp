@@ -175,6 +175,9 @@ array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   int n = std::max(a.ndim(), 1);
   int first = std::max(0, start_axis < 0 ? start_axis + n : start_axis);
   int last = std::min(n - 1, end_axis < 0 ? end_axis + n : end_axis);
+  if (a.ndim() == 0) {  // one axis of one element, whichever axes are asked for
+    first = last = 0;
+  }
   if (first > last) {
     fail<ValueError>("[flatten] start_axis {} lies behind end_axis {} for {} dimensions",
                      start_axis, end_axis, a.ndim());
