@@ -178,6 +178,9 @@ std::vector<Shape> Sort::output_shapes(const std::vector<array>& inputs) const {
       shape[axis] = k;
       break;
     case SortMode::argmiddle:
+      if (n == 0) {
+        fail<ValueError>("[median] axis {} of shape {} is empty and has no median", axis, shape);
+      }
       shape[axis] = 2;
       break;
   }
