@@ -296,8 +296,8 @@ void reduce_rows(const Job& job, Encoder& e) {
   }
 }
 
-// Many short rows: the kernel takes a run of them along the last kept axis.
-void reduce_short_rows(const Job& job) {
+// Many rows: the kernel takes a run of them along the last kept axis.
+void reduce_row_runs(const Job& job) {
   constexpr int64_t batch = 128;
   const ReduceKernel& k = job.kernel;
   Axis last = job.kept.back();
@@ -515,10 +515,13 @@ void eval_cpu(const Reduce& p, Inputs in, Outputs out, Encoder& e) {
     int64_t n = job.kept[main].size;
     dense_columns = n >= 16 || (row.in == n && row.size * n >= 128);
   }
-  if (row.in == 1 && (row.size >= 32 || job.outputs < 16)) {
+  bool one_axis = row.in == 1 && job.reduced.size() == 1;
+  if (one_axis && job.outputs >= few_tasks && job.kept.back().size >= 8) {
+    reduce_row_runs(job);
+  } else if (row.in == 1 && (row.size >= 32 || job.outputs < 16)) {
     reduce_rows(job, e);
-  } else if (row.in == 1 && job.reduced.size() == 1 && job.kept.back().size >= 8) {
-    reduce_short_rows(job);
+  } else if (one_axis && job.kept.back().size >= 8) {
+    reduce_row_runs(job);
   } else if (dense_columns) {
     reduce_columns(job, main, e);
   } else if (job.outputs >= 16) {

@@ -54,6 +54,15 @@ std::vector<char> by_rows(const ReduceKernel& k, const char* x, int64_t n) {
   return out;
 }
 
+// `count` adjacent rows of n elements at once.
+std::vector<char> by_runs(const ReduceKernel& k, const char* x, int64_t count, int64_t n) {
+  std::vector<char> totals(size_t(k.total_size * count)), out(size_t(8 * count));
+  k.start(totals.data(), count);
+  k.rows(x, n, count, n, totals.data());
+  k.finish(totals.data(), count, double(n), double(n), out.data());
+  return out;
+}
+
 std::vector<char> by_columns(const ReduceKernel& k, const char* x, int64_t rows, int64_t n) {
   std::vector<char> totals(size_t(k.total_size * n)), out(size_t(8 * n));
   k.start(totals.data(), n);
@@ -79,6 +88,7 @@ TEST_CASE("every instruction set reduces to the same bits") {
         std::vector<char> x = elements(Dtype(Dtype::Id(type)), 9000, uint32_t(op * 100 + type));
         for (int64_t n : {1, 2, 31, 32, 33, 100, 1023, 1024, 1500, 9000}) {
           CHECK(by_rows(a, x.data(), n) == by_rows(b, x.data(), n));
+          CHECK(by_runs(a, x.data(), 9000 / n, n) == by_runs(b, x.data(), 9000 / n, n));
         }
         for (int64_t n : {1, 3, 16, 45, 90, 1500}) {
           CHECK(by_columns(a, x.data(), 9000 / n, n) == by_columns(b, x.data(), 9000 / n, n));
@@ -98,6 +108,36 @@ TEST_CASE("every instruction set reduces to the same bits") {
         a.logsumexp(x.data(), rows, n, y.data());
         b.logsumexp(x.data(), rows, n, z.data());
         CHECK(std::memcmp(y.data(), z.data(), size_t(rows * t.size())) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("rows at once reduce to the bits of each, NaN included") {
+  const cpu::ReduceTable& table = cpu::reduce_table();
+  for (int op = 0; op < reduce_op_count; ++op) {
+    for (int type = 0; type < dtype_count; ++type) {
+      const ReduceKernel& k = table.reduce[op][type];
+      Dtype t = Dtype(Dtype::Id(type));
+      if (!k.row) continue;
+      CAPTURE(info(ReduceOp(op)).name);
+      CAPTURE(std::string(t.name()));
+      std::vector<char> x = elements(t, 40000, uint32_t(op * 100 + type));
+      if (t == float32 || t == float16 || t == bfloat16) {
+        for (int64_t i : {5000, 20001, 33000}) {
+          std::memset(x.data() + i * t.size(), 0x7f, size_t(t.size()));  // a NaN
+        }
+      }
+      for (int64_t n : {32, 33, 100, 1023, 1024, 1500, 4096, 5003}) {
+        int64_t count = 40000 / n, bytes = k.total_size;
+        std::vector<char> totals(size_t(bytes * count)), total(size_t(bytes), 0);
+        k.start(totals.data(), count);
+        k.rows(x.data(), n, count, n, totals.data());
+        for (int64_t r = 0; r < count; ++r) {
+          k.start(total.data(), 1);
+          k.row(x.data() + r * n * t.size(), n, total.data());
+          CHECK(std::memcmp(total.data(), totals.data() + r * bytes, size_t(bytes)) == 0);
+        }
       }
     }
   }

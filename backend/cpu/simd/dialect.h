@@ -82,5 +82,18 @@ MLX_SIMD_FN void each_lane(simd::I set, simd::F x, simd::F y, simd::F& a, simd::
 }
 
 }  // namespace m
+
+#if defined(__AVX512F__) && MLX_SIMD_BYTES == 64
+// Steps of real_math.h that AVX-512 has an instruction for; the same bits as the templates there.
+namespace scalar {
+namespace impl {
+MLX_SIMD_FN simd::F scale(simd::F p, simd::I n) { return simd::scale(p, n); }
+MLX_SIMD_FN simd::F exp_clamp(simd::F x) {
+  return simd::greatest_of(simd::splat(-104.5f), simd::least_of(simd::splat(89.0f), x));
+}
+}  // namespace impl
+}  // namespace scalar
+#endif
+
 }  // namespace core
 }  // namespace mlx

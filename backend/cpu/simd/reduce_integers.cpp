@@ -38,13 +38,21 @@ void truth_row(const void* px, int64_t n, void* total) {
   }
 }
 
+// Rows that are not short one by one.
+template <auto row, auto short_rows, typename T, typename Total>
+void rows_of(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
+  constexpr int64_t short_row = 32;
+  if (n < short_row) return short_rows(px, stride, count, n, totals);
+  for (int64_t r = 0; r < count; ++r) row((const T*)px + r * stride, n, (Total*)totals + r);
+}
+
 template <typename E, typename U, bool if_zero>
 constexpr ReduceKernel truth_kernel() {
   typedef Same<monoid::Any, U> A;
   return {sizeof(U),
           start<A>,
           truth_row<E, A>,
-          plain_rows<monoid::Any, E, A>,
+          rows_of<truth_row<E, A>, plain_rows<monoid::Any, E, A>, U, U>,
           plain_columns<monoid::Any, E, A>,
           merge<A>,
           finish_truth<U, if_zero>};
@@ -116,6 +124,7 @@ void fill_integer(ReduceTable& t, int type) {
   set(ReduceOps::Min, plain_kernel<Min, Plain<T, T>, Same<Min, T>, T>());
   ReduceKernel mean = plain_kernel<Sum, Plain<T, double>, Wide<Sum>, float>();
   mean.row = mean_row<T>;
+  mean.rows = rows_of<mean_row<T>, plain_rows<Sum, Plain<T, double>, Wide<Sum>>, T, double>;
   mean.finish = finish_mean<double, float>;
   set(ReduceOps::Mean, mean);
   ReduceKernel var = moments_kernel<Float64, float, false>();

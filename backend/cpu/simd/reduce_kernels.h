@@ -62,16 +62,27 @@ struct Float32 {
   MLX_SIMD_FN P one(const T* p) { return *p; }
   MLX_SIMD_FN V get(const P* p) { return load<F>(p); }
   MLX_SIMD_FN void put(P* p, V x) { store(p, x); }
+  // 2 * width elements, in an order of the type's own: in_order undoes it.
+  MLX_SIMD_FN void pair(const T* p, V& a, V& b) { a = at(p), b = at(p + width); }
+  MLX_SIMD_FN void in_order(V&, V&) {}
 };
 struct Float16 : Float32 {
   typedef float16_t T;
   MLX_SIMD_FN V at(const T* p) { return simd::widen_half(load<H>(p)); }
   MLX_SIMD_FN P one(const T* p) { return to_float(*p); }
+  MLX_SIMD_FN void pair(const T* p, V& a, V& b) { a = at(p), b = at(p + width); }
 };
 struct BFloat16 : Float32 {
   typedef bfloat16_t T;
   MLX_SIMD_FN V at(const T* p) { return simd::widen_bfloat(load<H>(p)); }
   MLX_SIMD_FN P one(const T* p) { return to_float(*p); }
+  // Even elements, odd elements: one operation each.
+  MLX_SIMD_FN void pair(const T* p, V& a, V& b) {
+    simd::I words = load<simd::I>(p);
+    a = (V)(words << 16);
+    b = (V)(words & ~0xffff);
+  }
+  MLX_SIMD_FN void in_order(V& a, V& b) { simd::join(a, b, a, b); }
 };
 struct Float64 {
   typedef double T;
@@ -82,6 +93,8 @@ struct Float64 {
   MLX_SIMD_FN P one(const T* p) { return *p; }
   MLX_SIMD_FN V get(const P* p) { return load<D>(p); }
   MLX_SIMD_FN void put(P* p, V x) { store(p, x); }
+  MLX_SIMD_FN void pair(const T* p, V& a, V& b) { a = at(p), b = at(p + width); }
+  MLX_SIMD_FN void in_order(V&, V&) {}
 };
 struct Complex64 {
   typedef complex64_t T;
@@ -96,6 +109,8 @@ struct Complex64 {
   }
   MLX_SIMD_FN P one(const T* p) { return *p; }
   MLX_SIMD_FN V get(const P* p) { return at(p); }
+  MLX_SIMD_FN void pair(const T* p, V& a, V& b) { a = at(p), b = at(p + width); }
+  MLX_SIMD_FN void in_order(V&, V&) {}
   MLX_SIMD_FN void put(P* p, V z) {
     F a, b;
     simd::join(z.re, z.im, a, b);
@@ -149,42 +164,94 @@ void merge(void* totals, const void* later, int64_t n) {
 // ---- vector loops ----
 
 // Max and Min of floats in the one instruction CPUs have for them, which loses NaN: that is looked
-// for in the bits apart. Worth it where comparisons go through mask registers.
-constexpr bool picks = MLX_SIMD_BYTES == 64;
+// for afterwards, in the first-level cache.
 template <typename Mo>
 struct Pick {
   static constexpr bool usable = false;
 };
 template <>
 struct Pick<monoid::Max> {
-  static constexpr bool usable = picks;
+  static constexpr bool usable = true;
   MLX_SIMD_FN F pick(F a, F b) { return b > a ? b : a; }
 };
 template <>
 struct Pick<monoid::Min> {
-  static constexpr bool usable = picks;
+  static constexpr bool usable = true;
   MLX_SIMD_FN F pick(F a, F b) { return b < a ? b : a; }
 };
 
-// Joins whole groups of lanes to acc; false if there was a NaN, and acc is worth nothing.
+// Blocks folded at once. Each is a stream of its own to the processor's prefetchers, which stop at
+// the ends of pages: one after the other, a third of the memory's bandwidth is lost. Where a block
+// is passed over twice, the second time asks for memory that comes next, and two are enough.
+template <typename E, bool twice>
+constexpr int side = sizeof(typename E::V) > MLX_SIMD_BYTES || MLX_SIMD_BYTES < 32 ? 1
+                     : MLX_SIMD_BYTES < 64 || twice                                ? 2
+                                                                                   : 4;
+
 template <typename Mo, typename E>
-MLX_SIMD_FN bool pick_lanes(const typename E::T* x, int64_t n, F* acc) {
-  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
-  simd::I most[k] = {};
-  for (int64_t i = 0; i + lanes <= n; i += lanes) {
-    for (int u = 0; u < k; ++u) {
-      F v = E::at(x + i + u * w);
-      simd::I magnitude = (simd::I)v & 0x7fffffff;
-      most[u] = magnitude > most[u] ? magnitude : most[u];
-      acc[u] = Pick<Mo>::pick(acc[u], v);
-    }
-  }
-  for (int u = 1; u < k; ++u) most[0] = most[u] > most[0] ? most[u] : most[0];
-  return !simd::any(most[0] > 0x7f800000);
+constexpr bool picks = Pick<Mo>::usable && sizeof(typename E::P) == 4;
+
+template <typename T>
+MLX_SIMD_FN void prefetch_run(const T* x, int64_t n) {
+  for (int64_t i = 0; i < n; i += 64 / int64_t(sizeof(T))) __builtin_prefetch(x + i);
 }
 
-template <typename Mo, typename E, typename V>
-MLX_SIMD_FN void combine_lanes(const typename E::T* x, int64_t n, V* acc) {
+// Folds whole groups of lanes of `blocks` blocks, `stride` elements apart, to one group each.
+template <typename Mo, typename E, int blocks>
+MLX_SIMD_FN void fold_lanes(const typename E::T* x, int64_t stride, int64_t n,
+                            typename E::V (*acc)[E::lanes / E::width]) {
+  constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
+  for (int b = 0; b < blocks; ++b) {
+    for (int u = 0; u < k; u += 2) E::pair(x + b * stride + u * w, acc[b][u], acc[b][u + 1]);
+  }
+  for (int64_t i = lanes; i + lanes <= n; i += lanes) {
+    for (int b = 0; b < blocks; ++b) {
+      for (int u = 0; u < k; u += 2) {
+        typename E::V v[2];
+        E::pair(x + b * stride + i + u * w, v[0], v[1]);
+        for (int c = 0; c < 2; ++c) {
+          if constexpr (picks<Mo, E>) {
+            acc[b][u + c] = Pick<Mo>::pick(acc[b][u + c], v[c]);
+          } else {
+            acc[b][u + c] = Mo::combine(acc[b][u + c], v[c]);
+          }
+        }
+      }
+    }
+  }
+  for (int b = 0; b < blocks; ++b) {
+    for (int u = 0; u < k; u += 2) E::in_order(acc[b][u], acc[b][u + 1]);
+  }
+}
+
+MLX_SIMD_FN void note_unordered(simd::I& found, F a, F b) {
+#if MLX_SIMD_BYTES == 64
+  __mmask16 m = _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_UNORD_Q);
+  found = (simd::I)_mm512_mask_set1_epi32((__m512i)found, m, -1);
+#else
+  found |= (a != a) | (b != b);
+#endif
+}
+
+// Whether there is a NaN in whole groups of lanes. On the way the next block is asked for.
+template <typename E>
+MLX_SIMD_FN bool has_nan(const typename E::T* x, int64_t n, const typename E::T* next) {
+  constexpr int lanes = E::lanes, w = E::width;
+  simd::I found = {};
+  for (int64_t i = 0; i + lanes <= n; i += lanes) {
+    prefetch_run(next + i, lanes);
+    for (int j = 0; j < lanes; j += 2 * w) {
+      F a, b;
+      E::pair(x + i + j, a, b);
+      note_unordered(found, a, b);
+    }
+  }
+  return simd::any(found);
+}
+
+// The same as fold_lanes of one block with the monoid's own operation.
+template <typename Mo, typename E>
+__attribute__((noinline)) void fold_nans(const typename E::T* x, int64_t n, typename E::V* acc) {
   constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
   for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
   for (int64_t i = lanes; i + lanes <= n; i += lanes) {
@@ -192,49 +259,139 @@ MLX_SIMD_FN void combine_lanes(const typename E::T* x, int64_t n, V* acc) {
   }
 }
 
-// Folds up to block_size elements.
+// Lane j + h in the place of lane j.
+template <int h, typename V>
+MLX_SIMD_FN V rotate(V v) {
+  constexpr int w = sizeof(V) / sizeof(v[0]);
+  if constexpr (w == 16) {
+    return __builtin_shufflevector(v, v, h, h + 1, h + 2, h + 3, h + 4, h + 5, h + 6, h + 7, h + 8,
+                                   h + 9, h + 10, h + 11, h + 12, h + 13, h + 14, h + 15);
+  } else if constexpr (w == 8) {
+    return __builtin_shufflevector(v, v, h, h + 1, h + 2, h + 3, h + 4, h + 5, h + 6, h + 7);
+  } else if constexpr (w == 4) {
+    return __builtin_shufflevector(v, v, h, h + 1, h + 2, h + 3);
+  } else {
+    return __builtin_shufflevector(v, v, h, h + 1);
+  }
+}
+template <int h>
+MLX_SIMD_FN C rotate(C z) {
+  C r = {rotate<h>(z.re), rotate<h>(z.im)};
+  return r;
+}
+template <typename V>
+MLX_SIMD_FN auto first_lane(V v) {
+  return v[0];
+}
+MLX_SIMD_FN complex64_t first_lane(C z) { return m::make<complex64_t>(z.re[0], z.im[0]); }
+
+// Folds the lanes of a vector as a tree into the first; the others are worth nothing.
+template <typename Mo, typename V>
+MLX_SIMD_FN V fold_vector(V v) {
+  if constexpr (sizeof(v) / sizeof(first_lane(v)) >= 16) v = Mo::combine(v, rotate<8>(v));
+  if constexpr (sizeof(v) / sizeof(first_lane(v)) >= 8) v = Mo::combine(v, rotate<4>(v));
+  if constexpr (sizeof(v) / sizeof(first_lane(v)) >= 4) v = Mo::combine(v, rotate<2>(v));
+  return Mo::combine(v, rotate<1>(v));
+}
+
+// One group of lanes joined by the rest of its block, to one value.
 template <typename Mo, typename E>
-typename E::P fold(const typename E::T* x, int64_t n) {
-  typedef typename E::P P;
-  typedef typename E::V V;
+MLX_SIMD_FN typename E::P fold_group(typename E::V* acc, const typename E::T* x, int64_t n) {
   constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
-  if (n < lanes) {
-    P t = Mo::template identity<P>();
-    for (int64_t i = 0; i < n; ++i) t = Mo::combine(t, E::one(x + i));
-    return t;
-  }
-  V acc[k];
-  bool done = false;
-  if constexpr (Pick<Mo>::usable && sizeof(P) == 4) {
-    for (int u = 0; u < k; ++u) acc[u] = E::at(x + u * w);
-    done = pick_lanes<Mo, E>(x, n, acc);
-  }
-  if (!done) combine_lanes<Mo, E>(x, n, acc);
   int64_t i = n & ~int64_t(lanes - 1);
-  P lane[lanes];
   if (i < n) {
+    typename E::P lane[lanes];
     for (int u = 0; u < k; ++u) E::put(lane + u * w, acc[u]);
     for (int64_t j = 0; i + j < n; ++j) lane[j] = Mo::combine(lane[j], E::one(x + i + j));
     for (int u = 0; u < k; ++u) acc[u] = E::get(lane + u * w);
   }
+#pragma GCC unroll 3
   for (int h = k / 2; h > 0; h /= 2) {
     for (int u = 0; u < h; ++u) acc[u] = Mo::combine(acc[u], acc[u + h]);
   }
-  E::put(lane, acc[0]);
-  for (int h = w / 2; h > 0; h /= 2) {
-    for (int j = 0; j < h; ++j) lane[j] = Mo::combine(lane[j], lane[j + h]);
+  return first_lane(fold_vector<Mo>(acc[0]));
+}
+
+// Folds `blocks` blocks of n elements (up to block_size), `stride` elements apart. The same number
+// at `next` will come next.
+template <typename Mo, typename E, int blocks>
+void fold_blocks(const typename E::T* x, int64_t stride, int64_t n, const typename E::T* next,
+                 typename E::P* to) {
+  typedef typename E::P P;
+  if (n < E::lanes) {
+    for (int b = 0; b < blocks; ++b, x += stride) {
+      P t = Mo::template identity<P>();
+      for (int64_t i = 0; i < n; ++i) t = Mo::combine(t, E::one(x + i));
+      to[b] = t;
+    }
+    return;
   }
-  return lane[0];
+  typename E::V acc[blocks][E::lanes / E::width];
+  fold_lanes<Mo, E, blocks>(x, stride, n, acc);
+  if constexpr (picks<Mo, E>) {
+    for (int b = 0; b < blocks; ++b) {
+      if (has_nan<E>(x + b * stride, n, next + b * stride))
+        fold_nans<Mo, E>(x + b * stride, n, acc[b]);
+    }
+  }
+  for (int b = 0; b < blocks; ++b) to[b] = fold_group<Mo, E>(acc[b], x + b * stride, n);
+}
+
+template <typename Mo, typename E>
+MLX_SIMD_FN typename E::P fold(const typename E::T* x, int64_t n) {
+  typename E::P t;
+  fold_blocks<Mo, E, 1>(x, 0, n, x, &t);
+  return t;
+}
+
+// Calls f.at<blocks>(x, stride, n, next, totals, step) for all blocks of a row in their order,
+// several at a time, which go to one total.
+template <typename E, typename Total, typename Blocks>
+MLX_SIMD_FN void for_blocks(const typename E::T* x, int64_t n, Total* t, Blocks f) {
+  constexpr int k = Blocks::side;
+  constexpr int64_t run = k * block_size;
+  int64_t i = 0;
+  for (; i + run <= n; i += run) f.template at<k>(x + i, block_size, block_size, x + i + run, t, 0);
+  for (; i < n; i += block_size) {
+    int64_t m = n - i < block_size ? n - i : block_size;
+    f.template at<1>(x + i, 0, m, x + i + block_size, t, 0);
+  }
+}
+
+// The same for `count` rows, `stride` elements apart: blocks of short rows side by side, each to a
+// total of its own.
+template <typename E, typename Total, typename Blocks>
+MLX_SIMD_FN void for_rows(const typename E::T* x, int64_t stride, int64_t count, int64_t n,
+                          Total* t, Blocks f) {
+  constexpr int k = Blocks::side;
+  int64_t r = 0;
+  if (n < k * block_size) {
+    for (; r + k <= count; r += k) {
+      const typename E::T* row = x + r * stride;
+      for (int64_t i = 0; i < n; i += block_size) {
+        int64_t m = n - i < block_size ? n - i : block_size;
+        f.template at<k>(row + i, stride, m, row + i + k * stride, t + r, 1);
+      }
+    }
+  }
+  for (; r < count; ++r) for_blocks<E>(x + r * stride, n, t + r, f);
 }
 
 template <typename Mo, typename E, typename A>
-void row(const void* px, int64_t n, void* total) {
-  const auto* x = (const typename E::T*)px;
-  auto* t = (typename A::Total*)total;
-  for (int64_t i = 0; i < n; i += block_size) {
-    int64_t m = n - i < block_size ? n - i : block_size;
-    *t = A::combine(*t, A::widen(fold<Mo, E>(x + i, m)));
+struct AddBlocks {
+  static constexpr int side = cpu::MLX_SIMD_ISA::side<E, picks<Mo, E>>;
+  template <int blocks>
+  MLX_SIMD_FN void at(const typename E::T* x, int64_t stride, int64_t n, const typename E::T* next,
+                      typename A::Total* t, int64_t step) {
+    typename E::P p[blocks];
+    fold_blocks<Mo, E, blocks>(x, stride, n, next, p);
+    for (int b = 0; b < blocks; ++b) t[b * step] = A::combine(t[b * step], A::widen(p[b]));
   }
+};
+
+template <typename Mo, typename E, typename A>
+void row(const void* px, int64_t n, void* total) {
+  for_blocks<E>((const typename E::T*)px, n, (typename A::Total*)total, AddBlocks<Mo, E, A>());
 }
 
 template <typename E>
@@ -255,14 +412,16 @@ void narrow_run(const float* e, int64_t n, typename E::T* y) {
   for (int64_t i = body; i < n; ++i) y[i] = scalar::convert<typename E::T>(e[i]);
 }
 
-// Short rows, one by one. Half types are widened by vectors first where the rows are adjacent.
+// Rows shorter than a group of lanes go one by one. Half types are widened by vectors first where
+// the rows are adjacent.
 template <typename Mo, typename E, typename A>
 void rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
   typedef typename E::P P;
   const auto* x = (const typename E::T*)px;
   auto* t = (typename A::Total*)totals;
+  if (n >= E::lanes) return for_rows<E>(x, stride, count, n, t, AddBlocks<Mo, E, A>());
   if constexpr (sizeof(typename E::T) < sizeof(P)) {
-    if (stride == n && n <= 64) {
+    if (stride == n) {
       P wide[block_size];
       for (int64_t step = block_size / n, r = 0; r < count; r += step) {
         int64_t m = count - r < step ? count - r : step;
@@ -424,42 +583,75 @@ MLX_SIMD_FN Moment moment_of(double n, double shift, double first, double second
   return {n, shift + first / n, squares < 0 ? 0 : squares};
 }
 
+// A block's moments join t; its elements were just read, and are in the first-level cache. On the
+// way the block at `next` is asked for.
 template <typename E>
-void moments_row(const void* px, int64_t n, void* total) {
+MLX_SIMD_FN void add_moments(const typename E::T* x, int64_t n, const typename E::T* next,
+                             typename E::P sum, Moment* t) {
   typedef typename E::P P;
   typedef typename E::V V;
   constexpr int lanes = E::lanes, w = E::width, k = lanes / w;
-  const auto* x = (const typename E::T*)px;
-  auto* t = (Moment*)total;
-  for (int64_t i = 0; i < n; i += block_size, x += block_size) {
-    int64_t m = n - i < block_size ? n - i : block_size, body = m & ~int64_t(lanes - 1);
-    P shift = fold<monoid::Sum, E>(x, m) / P(m);
-    V center = m::lit<V>(shift), first[k] = {}, second[k] = {};
-    for (int64_t j = 0; j < body; j += lanes) {
-      for (int u = 0; u < k; ++u) {
-        V d = E::at(x + j + u * w) - center;
-        first[u] += d;
-        second[u] += d * d;
+  int64_t body = n & ~int64_t(lanes - 1);
+  P shift = sum / P(n);
+  V center = m::lit<V>(shift), first[k] = {}, second[k] = {};
+  for (int64_t j = 0; j < body; j += lanes) {
+    prefetch_run(next + j, lanes);
+    for (int u = 0; u < k; u += 2) {
+      V v[2];
+      E::pair(x + j + u * w, v[0], v[1]);
+      for (int c = 0; c < 2; ++c) {
+        V d = v[c] - center;
+        first[u + c] += d;
+        second[u + c] += d * d;
       }
     }
+  }
+  for (int u = 0; u < k; u += 2) {
+    E::in_order(first[u], first[u + 1]);
+    E::in_order(second[u], second[u + 1]);
+  }
+  if (body < n) {
     P a[lanes], b[lanes];
     for (int u = 0; u < k; ++u) E::put(a + u * w, first[u]), E::put(b + u * w, second[u]);
-    for (int64_t j = body; j < m; ++j) {
+    for (int64_t j = body; j < n; ++j) {
       P d = E::one(x + j) - shift;
       a[j - body] += d;
       b[j - body] += d * d;
     }
-    for (int h = lanes / 2; h > 0; h /= 2) {
-      for (int j = 0; j < h; ++j) a[j] += a[j + h], b[j] += b[j + h];
-    }
-    *t = monoid::Moments::combine(*t, moment_of(double(m), shift, a[0], b[0]));
+    for (int u = 0; u < k; ++u) first[u] = E::get(a + u * w), second[u] = E::get(b + u * w);
   }
+  typedef monoid::Sum S;
+#pragma GCC unroll 3
+  for (int h = k / 2; h > 0; h /= 2) {
+    for (int u = 0; u < h; ++u) first[u] += first[u + h], second[u] += second[u + h];
+  }
+  P a = first_lane(fold_vector<S>(first[0])), b = first_lane(fold_vector<S>(second[0]));
+  *t = monoid::Moments::combine(*t, moment_of(double(n), shift, a, b));
+}
+
+template <typename E>
+struct AddMoments {
+  static constexpr int side = cpu::MLX_SIMD_ISA::side<E, true>;
+  template <int blocks>
+  MLX_SIMD_FN void at(const typename E::T* x, int64_t stride, int64_t n, const typename E::T* next,
+                      Moment* t, int64_t step) {
+    typename E::P sums[blocks];
+    fold_blocks<monoid::Sum, E, blocks>(x, stride, n, next, sums);
+    for (int b = 0; b < blocks; ++b) {
+      const typename E::T* y = x + b * stride;
+      add_moments<E>(y, n, next + b * stride, sums[b], t + b * step);
+    }
+  }
+};
+
+template <typename E>
+void moments_row(const void* px, int64_t n, void* total) {
+  for_blocks<E>((const typename E::T*)px, n, (Moment*)total, AddMoments<E>());
 }
 
 template <typename E>
 void moments_rows(const void* px, int64_t stride, int64_t count, int64_t n, void* totals) {
-  const auto* x = (const typename E::T*)px;
-  for (int64_t r = 0; r < count; ++r) moments_row<E>(x + r * stride, n, (Moment*)totals + r);
+  for_rows<E>((const typename E::T*)px, stride, count, n, (Moment*)totals, AddMoments<E>());
 }
 
 template <typename E>

@@ -14,6 +14,7 @@ typename E::P row_max(const typename E::T* x, int64_t n) {
 }
 
 // The sum of exp(x - high); the terms are stored if `to` is given. Blocks are added up in double.
+// On the way the next row is asked for.
 template <typename E, bool stores>
 double exponentials(const typename E::T* x, int64_t n, typename E::P high, typename E::P* to) {
   typedef typename E::P P;
@@ -25,6 +26,7 @@ double exponentials(const typename E::T* x, int64_t n, typename E::P high, typen
     int64_t m = n - i < block_size ? n - i : block_size, body = m & ~int64_t(lanes - 1);
     V acc[k] = {};
     for (int64_t j = i; j < i + body; j += lanes) {
+      prefetch_run(x + n + j, lanes);
       for (int u = 0; u < k; ++u) {
         V e = scalar::Exp(E::at(x + j + u * w) - shift);
         if (stores) E::put(to + j + u * w, e);

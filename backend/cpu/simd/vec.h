@@ -52,6 +52,13 @@ MLX_SIMD_FN B mask_bytes(I mask) {
 }
 MLX_SIMD_FN F widen_half(H h) { return (F)_mm512_cvtph_ps((__m256i)h); }
 MLX_SIMD_FN H narrow_half(F x) { return (H)_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT); }
+// x * 2^n, rounded once.
+MLX_SIMD_FN F scale(F x, I n) {
+  return (F)_mm512_scalef_ps((__m512)x, _mm512_cvtepi32_ps((__m512i)n));
+}
+// The second operand if either is NaN.
+MLX_SIMD_FN F least_of(F a, F b) { return (F)_mm512_min_ps((__m512)a, (__m512)b); }
+MLX_SIMD_FN F greatest_of(F a, F b) { return (F)_mm512_max_ps((__m512)a, (__m512)b); }
 MLX_SIMD_FN U widen_bits(H h) { return (U)_mm512_cvtepu16_epi32((__m256i)h); }
 MLX_SIMD_FN H narrow_bits(U x) { return (H)_mm512_cvtepi32_epi16((__m512i)x); }
 MLX_SIMD_FN void split(F a, F b, F& even, F& odd) {
@@ -232,8 +239,16 @@ MLX_SIMD_FN H narrow_half(F x) {
 
 MLX_SIMD_FN F widen_bfloat(H h) { return (F)(widen_bits(h) << 16); }
 MLX_SIMD_FN H narrow_bfloat(F x) {
+#if defined(__AVX512F__) && MLX_SIMD_BYTES == 64
+  __m512i u = (__m512i)x, odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+  __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);
+  __mmask16 nan = _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q);
+  rounded = _mm512_mask_or_epi32(rounded, nan, u, _mm512_set1_epi32(0x400000));
+  return (H)_mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+#else
   U u = (U)x, rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16, nan = (u >> 16) | 0x40u;
   return narrow_bits((U)select((I)(u & 0x7fffffffu) > 0x7f800000, (I)nan, (I)rounded));
+#endif
 }
 
 }  // namespace simd
