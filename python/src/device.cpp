@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "mlx/backend.h"
+#include "mlx/ops/random/random.h"
 #include "python/src/convert.h"
 #include "python/src/gil.h"
 
@@ -156,8 +157,9 @@ void bind_defaults(nb::module_& m) {
       [] {
         GilRelease release;
         clear_streams();
+        random::reset_state();
       },
-      "Finish the work of the calling thread's streams and forget them.");
+      "Finish the work of the calling thread's streams and forget them and its random state.");
   define(
       m, "synchronize",
       [](const StreamArg& s) {

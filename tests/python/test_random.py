@@ -498,6 +498,55 @@ def test_state_belongs_to_the_thread():
     assert mx.random.uniform(shape=(2,)).tolist() == seen[0]
 
 
+def test_clear_streams_forgets_the_state_of_the_thread():
+    seen = []
+
+    def other():
+        before = mx.random.state[0].tolist()
+        mx.random.seed(4)
+        mx.random.uniform()
+        mx.clear_streams()
+        seen.append((before, mx.random.state[0].tolist()))
+
+    mx.random.seed(7)
+    t = threading.Thread(target=other)
+    t.start()
+    t.join()
+    assert seen[0][0] == seen[0][1]
+    assert mx.random.state[0].tolist() == [0, 7]
+
+
+def test_threads_draw_from_their_own_state():
+    """The same seed gives the same numbers in every thread, whatever the others draw meanwhile."""
+
+    def draws(n):
+        mx.random.seed(n % 2)
+        return [mx.random.uniform(shape=(3,)).tolist() for _ in range(50)]
+
+    seen = {}
+    threads = [threading.Thread(target=lambda n=n: seen.__setitem__(n, draws(n))) for n in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(seen[n] == seen[n % 2] for n in range(8)) and seen[0] != seen[1]
+    assert seen[0] == draws(0)
+
+
+def test_state_in_compiled_functions():
+    def f():
+        return mx.random.uniform(shape=(3,))
+
+    g = mx.compile(f, inputs=mx.random.state, outputs=mx.random.state)
+    for other in (0, 5):  # traced once, the state is read and written at every call
+        mx.random.seed(other)
+        want = [f().tolist() for _ in range(3)]
+        mx.random.seed(other)
+        assert [g().tolist() for _ in range(3)] == want
+    frozen = mx.compile(f)
+    assert frozen().tolist() == frozen().tolist()
+
+
 def test_unseeded_processes_differ():
     code = "import mlx.core as mx; print(mx.random.state[0].tolist())"
     runs = {

@@ -479,3 +479,21 @@ def test_vmap_of_the_recurrence_with_one_mapped_operand():
 
         want = mx.stack([tangent(v) for v in t])
         np.testing.assert_allclose(np.array(mx.vmap(tangent)(t)), np.array(want), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_shapeless_replays(name):
+    """No count is part of the graph, nor of those of the derivatives."""
+    rng = generator("shapeless", name)
+
+    def f(v):
+        return getattr(mx, name)(v, 0, reverse=True)
+
+    def second(v):
+        return mx.grad(lambda a: (mx.grad(lambda b: (f(b) ** 2).sum())(a) ** 2).sum())(v)
+
+    for function in (f, mx.grad(lambda v: (f(v) ** 2).sum()), second):
+        compiled = mx.compile(function, shapeless=True)
+        for shape in ((4, 3), (7, 2), (1, 5)):
+            x = mx.array(rng.uniform(0.5, 1.5, shape).astype(np.float32))
+            np.testing.assert_allclose(np.array(compiled(x)), np.array(function(x)), rtol=1e-5)

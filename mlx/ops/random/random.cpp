@@ -153,6 +153,8 @@ void seed(uint64_t seed) {
   s.words = words_of_seed(seed);
 }
 
+void reset_state() { thread_state() = State{initial_words(), {}}; }
+
 array bits(Shape shape, int width, const Key& key, StreamOrDevice where) {
   Stream s = to_stream(where);
   if (width != 1 && width != 2 && width != 4 && width != 8) {

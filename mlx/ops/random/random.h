@@ -89,6 +89,8 @@ MLX_API array split(const array& key, int64_t num = 2, StreamOrDevice s = {});
 MLX_API array state();
 MLX_API void set_state(const array& key);
 MLX_API void seed(uint64_t seed);
+// As a thread starts that never set a seed.
+MLX_API void reset_state();
 
 // Uniform bits, `width` (1, 2, 4 or 8) bytes an element, as unsigned integers.
 MLX_API array bits(Shape shape, int width = 4, const Key& key = {}, StreamOrDevice s = {});

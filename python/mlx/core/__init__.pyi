@@ -290,7 +290,9 @@ def new_thread_local_stream(device: Device | DeviceType) -> ThreadLocalStream:
     """Make something that stands for a different stream in every thread."""
 
 def clear_streams() -> None:
-    """Finish the work of the calling thread's streams and forget them."""
+    """
+    Finish the work of the calling thread's streams and forget them and its random state.
+    """
 
 def synchronize(stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> None:
     """Wait until all work of a stream is done (default: the default one)."""
