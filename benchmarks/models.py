@@ -143,12 +143,24 @@ def training_mlx(make_model, make_data):
 
         loss_and_grad = nn.value_and_grad(model, loss_fn)
 
-        def step():
+        def update(x, y):
             loss, grads = loss_and_grad(model, x, y)
             optimizer.update(model, grads)
-            mx.eval(loss, model.parameters(), optimizer.state)
             return loss
 
+        state = [model.state, optimizer.state]
+
+        def evaluated(update):
+            def step():
+                loss = update(x, y)
+                mx.eval(loss, state)
+                return loss
+
+            return step
+
+        step = evaluated(update)
+        if hasattr(mx, "compile"):
+            step.compiled = evaluated(mx.compile(update, inputs=state, outputs=state))
         return step
 
     return function
@@ -321,6 +333,7 @@ def add(name, make_mlx, model, make_data, **options):
         calls=3,
         tolerance=1e-3,
         quick=True,
+        compiled=("mlx",),
         **options,
     )
 

@@ -209,7 +209,8 @@ def set_up(workload, workers, settings, row, folder):
         if kind not in workload.functions:
             continue
         variants = [(name, False)]
-        if settings.compiled and workload.compiled and kind in COMPILERS:
+        compilers = COMPILERS if workload.compiled is True else workload.compiled or ()
+        if settings.compiled and kind in compilers:
             variants.append((f"{name}+c", True))
         for column, compiled in variants:
             answer = worker.ask(

@@ -25,7 +25,8 @@ class Workload:
     units: int = 1  # one call is so many units; times are per unit
     unit: str = ""
     quick: bool = False  # belongs to the short run as well
-    compiled: bool = False  # has a variant through mx.compile and torch.compile
+    # Has a variant through mx.compile and torch.compile, or through those of these frameworks.
+    compiled: bool | tuple[str, ...] = False
     jit: bool = True  # JAX compiles it
     wait: bool = True  # the result is waited for
     calls: int = 1  # how many results are compared, of calls one after the other

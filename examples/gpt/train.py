@@ -109,38 +109,48 @@ def make_optimizer(steps, lr):
     return optim.AdamW(schedule, betas=[0.9, 0.99], weight_decay=0.1, bias_correction=True)
 
 
-def train_step(model, optimizer, loss_and_grad, tokens, options):
-    inputs, targets = sample_batch(tokens, options.batch, options.context)
-    loss, grads = loss_and_grad(model, inputs, targets)
-    grads, _ = optim.clip_grad_norm(grads, 1.0)
-    optimizer.update(model, grads)
-    mx.eval(loss, model.parameters(), optimizer.state)  # until here nothing was computed
-    return loss.item()
+def make_step(model, optimizer, options):
+    """A function that trains on a random batch of tokens and returns the loss."""
+    loss_and_grad = nn.value_and_grad(model, loss_fn)
+    state = [model.state, optimizer.state]
+
+    @partial(mx.compile, inputs=state, outputs=state)  # its Python code runs once or twice
+    def update(inputs, targets):
+        loss, grads = loss_and_grad(model, inputs, targets)
+        grads, _ = optim.clip_grad_norm(grads, 1.0)
+        optimizer.update(model, grads)
+        return loss
+
+    def step(tokens):
+        loss = update(*sample_batch(tokens, options.batch, options.context))
+        mx.eval(loss, state)  # until here nothing was computed
+        return loss.item()
+
+    return step
 
 
 def steps_within(seconds, tokens, options, trial=10):
     """How many steps fit in the time, by a trial with a model that is thrown away."""
     model = make_model(options)
-    optimizer = make_optimizer(trial, options.lr)
-    step = partial(train_step, model, optimizer, nn.value_and_grad(model, loss_fn))
-    step(tokens, options)  # the first step is slower than the others
+    step = make_step(model, make_optimizer(trial, options.lr), options)
+    for _ in range(2):  # the first steps, which are traced, are slower than the others
+        step(tokens)
     start = time.perf_counter()
     for _ in range(trial):
-        step(tokens, options)
+        step(tokens)
     return max(1, int(seconds * trial / (time.perf_counter() - start)))
 
 
 def train(model, tokens, valid, steps, options):
     """Trains the model; returns what the loss was at each step, and at times on `valid`."""
-    optimizer = make_optimizer(steps, options.lr)
-    step = partial(train_step, model, optimizer, nn.value_and_grad(model, loss_fn))
+    step = make_step(model, make_optimizer(steps, options.lr), options)
     history = {"train": [], "valid": []}
     validate_at = {steps * k // 8 for k in range(1, 9)}
     seconds = 0.0
     with tqdm(total=steps, unit="step", dynamic_ncols=True) as bar:
         for i in range(1, steps + 1):
             start = time.perf_counter()
-            history["train"].append(step(tokens, options))
+            history["train"].append(step(tokens))
             seconds += time.perf_counter() - start
             if i in validate_at:
                 history["valid"].append((i, evaluate(model, valid)))
