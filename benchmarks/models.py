@@ -20,6 +20,8 @@ MLP_BATCH = 128
 CONV_BATCH = 64
 GPT = {"dims": 128, "layers": 3, "heads": 4, "context": 64}  # what examples/gpt trains
 GPT_BATCH = 32
+LM = {"dims": 256, "layers": 4, "heads": 4, "context": 128, "vocabulary": 4096}
+LM_BATCH = 8
 
 
 def generator(name):
@@ -81,6 +83,37 @@ def gpt_data():
     return parameters, text[:, :-1].copy(), text[:, 1:].copy()
 
 
+def lm_data():
+    """Queries, keys and values by one product; the embedding is the head as well."""
+    rng = generator("lm")
+    d, layers = LM["dims"], LM["layers"]
+    depth = (2 * layers) ** -0.5  # what adds to the residuals
+
+    def normal(*shape, std):
+        return (std * rng.standard_normal(shape)).astype(np.float32)
+
+    parameters = {
+        "tokens.weight": normal(LM["vocabulary"], d, std=0.02),
+        "positions.weight": normal(LM["context"], d, std=0.02),
+    }
+    norms = ["norm"]
+    for i in range(layers):
+        norms += [f"blocks.{i}.norm1", f"blocks.{i}.norm2"]
+        for name, n, m, size in (
+            ("qkv", d, 3 * d, 1),
+            ("out", d, d, depth),
+            ("up", d, 4 * d, 1),
+            ("down", 4 * d, d, depth),
+        ):
+            parameters[f"blocks.{i}.{name}.weight"] = normal(m, n, std=size * n**-0.5)
+            parameters[f"blocks.{i}.{name}.bias"] = normal(m, std=0.01)
+    for name in norms:
+        parameters[f"{name}.weight"] = 1 + normal(d, std=0.02)
+        parameters[f"{name}.bias"] = normal(d, std=0.01)
+    text = rng.integers(0, LM["vocabulary"], (LM_BATCH, LM["context"] + 1), np.int32)
+    return parameters, text[:, :-1].copy(), text[:, 1:].copy()
+
+
 # ---- mlx ---------------------------------------------------------------------------------------
 
 
@@ -124,6 +157,52 @@ def gpt_mlx():
     from examples.gpt.model import GPT as Model
 
     return Model(**GPT)
+
+
+def lm_mlx():
+    import mlx.core as mx
+    import mlx.nn as nn
+
+    d, heads, context = LM["dims"], LM["heads"], LM["context"]
+
+    def attention(q, k, v):
+        scale = (d // heads) ** -0.5
+        if hasattr(mx, "fast"):
+            return mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask="causal")
+        scores = (q * scale) @ k.swapaxes(-1, -2)
+        return mx.softmax(mx.where(causal, scores, -math.inf), axis=-1) @ v
+
+    causal = mx.tril(mx.ones((context, context), dtype=mx.bool_))
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = nn.LayerNorm(d), nn.LayerNorm(d)
+            self.qkv, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+            self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+
+        def __call__(self, x):
+            qkv = self.qkv(self.norm1(x)).reshape(*x.shape[:2], 3, heads, -1)
+            q, k, v = qkv.transpose(2, 0, 3, 1, 4)
+            y = attention(q, k, v).transpose(0, 2, 1, 3).reshape(x.shape)
+            x = x + self.out(y)
+            return x + self.down(nn.gelu_approx(self.up(self.norm2(x))))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens = nn.Embedding(LM["vocabulary"], d)
+            self.positions = nn.Embedding(context, d)
+            self.blocks = [Block() for _ in range(LM["layers"])]
+            self.norm = nn.LayerNorm(d)
+
+        def __call__(self, tokens):
+            x = self.tokens(tokens) + self.positions["weight"]
+            for block in self.blocks:
+                x = block(x)
+            return self.tokens.as_linear(self.norm(x))
+
+    return Model()
 
 
 def training_mlx(make_model, make_data):
@@ -260,6 +339,22 @@ def gpt(ops, p, tokens):
     return ops.linear(x, p["head.weight"], p["head.bias"])
 
 
+def lm(ops, p, tokens):
+    x = p["tokens.weight"][tokens] + p["positions.weight"]
+    for i in range(LM["layers"]):
+        w = {k[len(f"blocks.{i}.") :]: v for k, v in p.items() if k.startswith(f"blocks.{i}.")}
+        y = ops.layer_norm(x, w["norm1.weight"], w["norm1.bias"])
+        y = ops.linear(y, w["qkv.weight"], w["qkv.bias"])
+        y = y.reshape(*tokens.shape, 3, LM["heads"], -1)
+        y = ops.attention(y[:, :, 0], y[:, :, 1], y[:, :, 2]).reshape(x.shape)
+        x = x + ops.linear(y, w["out.weight"], w["out.bias"])
+        y = ops.layer_norm(x, w["norm2.weight"], w["norm2.bias"])
+        y = ops.gelu(ops.linear(y, w["up.weight"], w["up.bias"]))
+        x = x + ops.linear(y, w["down.weight"], w["down.bias"])
+    x = ops.layer_norm(x, p["norm.weight"], p["norm.bias"])
+    return ops.linear(x, p["tokens.weight"])
+
+
 def training_torch(model, make_data):
     def function(torch):
         ops = TorchOps(torch)
@@ -361,4 +456,14 @@ add(
     units=GPT_BATCH * GPT["context"],
     unit="token",
     flops=6 * GPT_BATCH * GPT["context"] * (WEIGHTS + GPT["layers"] * GPT["context"] * GPT["dims"]),
+)
+WEIGHTS = 12 * LM["layers"] * LM["dims"] ** 2 + LM["vocabulary"] * LM["dims"]
+add(
+    "train_lm_4x256_L128_B8",
+    lm_mlx,
+    lm,
+    lm_data,
+    units=LM_BATCH * LM["context"],
+    unit="token",
+    flops=6 * LM_BATCH * LM["context"] * (WEIGHTS + LM["layers"] * LM["context"] * LM["dims"]),
 )
