@@ -5,6 +5,7 @@
 #include "mlx/graph/fuse.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "mlx/env.h"
 #include "mlx/graph/node.h"
@@ -30,11 +31,23 @@ struct Member {
 struct GroupInfo {
   std::vector<int32_t> members;            // tape positions, descending; the root is the first
   SmallVector<Node*, max_inputs> outside;  // distinct operands that are not members
+  size_t steps = 0;
   size_t extra_outputs = 0;
 };
 
+// A compiled function brings tapes of its own, which join those around them.
+const Fused* own_tape(const Node& n) {
+  return n.primitive->id() == PrimitiveId::Fused ? static_cast<const Fused*>(n.primitive.get())
+                                                 : nullptr;
+}
+
 bool fusable(const Node& n) {
-  return n.primitive->id() == PrimitiveId::Elementwise && !n.group && n.size > 0;
+  return (n.primitive->id() == PrimitiveId::Elementwise || own_tape(n)) && !n.group && n.size > 0;
+}
+
+size_t steps_of(const Node& n) {
+  const Fused* tape = own_tape(n);
+  return tape ? tape->steps.size() : 1;
 }
 
 Work plain_work(const array& a) {
@@ -144,7 +157,7 @@ class Fuser {
     GroupInfo& g = groups_[group];
     Node& n = node(i);
     Node& r = node(g.members.front());
-    if (g.members.size() >= max_steps || !(n.stream == r.stream) || !(n.shape == r.shape)) {
+    if (g.steps + steps_of(n) > max_steps || !(n.stream == r.stream) || !(n.shape == r.shape)) {
       return false;
     }
     bool extra = held_elsewhere(i);
@@ -166,6 +179,7 @@ class Fuser {
   void add_member(GroupInfo& g, int32_t i) {
     Node& n = node(i);
     g.members.push_back(i);
+    g.steps += steps_of(n);
     if (auto it = std::find(g.outside.begin(), g.outside.end(), &n); it != g.outside.end()) {
       g.outside.erase(it);
     }
@@ -227,23 +241,42 @@ Work Fuser::fused_work(GroupInfo& g) {
     }
   }
   std::vector<TapeStep> steps;
+  std::vector<int16_t> results;  // slots of the members' values
+  auto slot_of = [&](const array& x) {
+    if (int inside = member_index(x); inside >= 0) {
+      return results[size_t(inside)];
+    }
+    auto same = [&](const array& y) { return y.same_node(x); };
+    return int16_t(std::find_if(w.inputs.begin(), w.inputs.end(), same) - w.inputs.begin());
+  };
   for (int32_t m : g.members) {
     Node& n = node(m);
-    TapeStep step{static_cast<const Elementwise&>(*n.primitive).op, n.dtype};
-    for (size_t k = 0; k < n.inputs.size(); ++k) {
-      int inside = member_index(n.inputs[k]);
-      auto same = [&](const array& y) { return y.same_node(n.inputs[k]); };
-      step.source[k] = int16_t(inside >= 0 ? int(w.inputs.size()) + inside
-                                           : std::find_if(w.inputs.begin(), w.inputs.end(), same) -
-                                                 w.inputs.begin());
+    SmallVector<int16_t, 8> slots;  // of the operands, then of the steps of a tape
+    for (const array& x : n.inputs) {
+      slots.push_back(slot_of(x));
     }
-    steps.push_back(step);
+    auto add = [&](const TapeStep& step) {
+      steps.push_back(step);
+      for (int k = 0; k < info(step.op).arity; ++k) {
+        steps.back().source[k] = slots[size_t(step.source[k])];
+      }
+      slots.push_back(int16_t(w.inputs.size() + steps.size() - 1));
+    };
+    if (const Fused* tape = own_tape(n)) {
+      std::for_each(tape->steps.begin(), tape->steps.end(), add);
+      results.push_back(slots[size_t(tape->outputs[0])]);
+    } else {
+      TapeStep step{static_cast<const Elementwise&>(*n.primitive).op, n.dtype};
+      std::iota(step.source, step.source + n.inputs.size(), int16_t(0));
+      add(step);
+      results.push_back(slots.back());
+    }
   }
   std::vector<int16_t> slots;
   for (size_t k = g.members.size(); k-- > 0;) {  // the root is output 0
     int32_t m = g.members[k];
     if (k + 1 == g.members.size() || held_elsewhere(m)) {
-      slots.push_back(int16_t(w.inputs.size() + k));
+      slots.push_back(results[k]);
       w.outputs.push_back(tape_[m]);
     } else {
       w.interior.push_back(tape_[m]);

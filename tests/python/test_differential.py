@@ -16,6 +16,7 @@ WAYS = {
     "unfused": ({"MLX_DISABLE_FUSION": "1"}, []),
     "compiled": ({}, ["--compiled"]),
     "compiled, unfused": ({"MLX_DISABLE_FUSION": "1"}, ["--compiled"]),
+    "compiled in pieces": ({}, ["--pieces"]),
     "one thread": ({"MLX_NUM_THREADS": "1"}, []),
     "many threads": ({"MLX_NUM_THREADS": "7"}, []),
 }
@@ -43,6 +44,12 @@ def test_all_ways_give_the_same_bits(what):
         other = lines(environment, what + arguments)
         differing = [line.split()[0] for line, o in zip(usual, other) if line != o]
         assert not differing, f"{way}: graphs {differing}"
+
+
+@pytest.mark.parametrize("what", [[], ["--gradient"]], ids=["values", "gradients"])
+def test_shapeless_replays(what):
+    findings = [line for line in lines({}, ["--shapeless", *what]) if len(line.split()) > 2]
+    assert not findings, "\n".join(findings)
 
 
 def test_every_step_agrees_with_numpy():

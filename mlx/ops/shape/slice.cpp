@@ -263,7 +263,7 @@ array roll(const array& a, ShapeView shifts, std::span<const int> axes, StreamOr
     int64_t n = a.shape()[at];
     int64_t shift = n > 0 ? shifts[shifts.size() == 1 ? 0 : i] % n : 0;
     shift += shift < 0 ? n : 0;
-    if (shift != 0) {
+    if (shift != 0 || shapes_may_change()) {
       const array parts[] = {axis_range(out, at, n - shift, n, s),
                              axis_range(out, at, 0, n - shift, s)};
       out = concatenate(parts, at, s);
