@@ -1,4 +1,4 @@
-// einsum, einsum_path and kron.
+// einsum, einsum_path, kron and hadamard_transform.
 #include <nanobind/stl/vector.h>
 
 #include "mlx/ops/matmul/einsum.h"
@@ -17,9 +17,7 @@ nb::tuple path_result(const ContractionPath& path, const std::string& text) {
   return nb::make_tuple(steps, text);
 }
 
-}  // namespace
-
-void bind_einsum(nb::module_& m) {
+void bind_sums(nb::module_& m) {
   define(
       m, "einsum",
       [](const std::string& subscripts, const nb::args& operands, const StreamArg& s) {
@@ -78,6 +76,9 @@ void bind_einsum(nb::module_& m) {
           >>> mx.einsum_path("ij,jk,kl->il", mx.ones((2, 3)), mx.ones((3, 4)), mx.ones((4, 5)))[0]
           [(1, 2), (0, 1)]
       )doc");
+}
+
+void bind_structured(nb::module_& m) {
   define(
       m, "kron",
       [](const array& a, const array& b, const StreamArg& s) { return kron(a, b, s.value); }, "a"_a,
@@ -97,6 +98,41 @@ void bind_einsum(nb::module_& m) {
           >>> mx.kron(mx.array([1, 2]), mx.array([1, 1]))
           array([1, 1, 2, 2], dtype=int32)
       )doc");
+  define(
+      m, "hadamard_transform",
+      [](const array& a, std::optional<float> scale, const StreamArg& s) {
+        return hadamard_transform(a, scale, s.value);
+      },
+      nb::arg(), "scale"_a = nb::none(), nb::kw_only(), "stream"_a = nb::none(),
+      nb::sig(signature("hadamard_transform(a: array, /, scale: float | None = None").c_str()),
+      R"doc(
+      Walsh-Hadamard transform along the last axis.
+
+      Orders 2**k are Sylvester's matrices in natural order, order 12 is Paley's, 20 and
+      28 are Williamson's, and m * 2**k are Kronecker products of these.
+
+      Args:
+          a (array): the last axis has size ``m * 2**k`` with m = 1, 12, 20 or 28.
+          scale (float): a factor; default ``1 / sqrt(n)``, which keeps lengths.
+
+      Returns:
+          array: the shape of a; float32 for integers and bools. float16 and bfloat16
+            are computed in float32 and rounded once.
+
+      Raises:
+          ValueError: another size of the last axis, or no elements.
+
+      Example:
+          >>> mx.hadamard_transform(mx.array([1.0, 2.0, 3.0, 4.0]))
+          array([5, -1, -2, 0], dtype=float32)
+      )doc");
+}
+
+}  // namespace
+
+void bind_einsum(nb::module_& m) {
+  bind_sums(m);
+  bind_structured(m);
 }
 
 }  // namespace mlx::core

@@ -204,6 +204,7 @@ ALIASES = {
     "conj": "conjugate",
     "cumulative_prod": "cumprod",
     "cumulative_sum": "cumsum",
+    "matrix_norm": "norm",
     "permute_dims": "transpose",
     "pow": "power",
 }
@@ -223,7 +224,7 @@ OF_ARGUMENTS = ("[as_strided]", "[broadcast_to]", "[shape]", "DLPack")
 
 def unnamed(source, text):
     """The function whose name is missing in the text of the error that its call raised, or None."""
-    called = re.match(r"out = mx\.(?:random\.)?([a-z]\w*)\(", source)
+    called = re.match(r"out = mx\.(?:random\.|linalg\.)?([a-z]\w*)\(", source)
     if not called or called[1] in CALLS_BACK:
         return None
     name = ALIASES.get(called[1], called[1])
@@ -422,9 +423,10 @@ def public():
         if callable(value) and not name.startswith("_") and name not in LEFT_OUT:
             found.append((f"mx.{name}", value))
     found += [
-        (f"mx.random.{name}", getattr(mx.random, name))
-        for name in dir(mx.random)
-        if not name.startswith("_") and callable(getattr(mx.random, name))
+        (f"mx.{part}.{name}", getattr(getattr(mx, part), name))
+        for part in ("random", "linalg")
+        for name in dir(getattr(mx, part))
+        if not name.startswith("_") and callable(getattr(getattr(mx, part), name))
     ]
     left_out = {
         "__class__",

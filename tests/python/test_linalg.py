@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import mlx.core as mx
 import numpy as np
 import pytest
-from table import EPSILON, generator, to_mx, to_numpy, widened
+from table import EPSILON, generator, numpy_dtype, to_mx, to_numpy, widened
 
 DTYPES = ("float32", "float64", "complex64")
 SHAPES = [
@@ -251,3 +253,189 @@ def test_equal_singular_values_give_finite_gradients():
     assert (
         mx.grad(lambda a: mx.linalg.svd(a, False).sum())(mx.eye(3)).tolist() == np.eye(3).tolist()
     )
+
+
+# ---- norms ----------------------------------------------------------------------------------------
+
+INF = float("inf")
+VECTOR_ORDERS = [None, 0, 1, 2, 3, 0.5, -1, -2, INF, -INF]
+MATRIX_ORDERS = [None, 1, -1, 2, -2, INF, -INF, "fro", "f", "nuc"]
+
+
+def numpy_norm(x, ord, axis, keepdims):
+    ord = "fro" if ord == "f" else ord
+    with np.errstate(all="ignore"):
+        return np.linalg.norm(widened(x), ord, axis, keepdims)
+
+
+def assert_norm(got, want, dtype):
+    assert str(got.dtype) == f"mlx.core.{dtype}" and tuple(got.shape) == np.shape(want)
+    tolerance = 4 * EPSILON[dtype] if dtype in ("float16", "bfloat16") else 30 * EPSILON[dtype]
+    np.testing.assert_allclose(widened(to_numpy(got)), want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "bfloat16", "complex64", "int32", "bool"]
+)
+def test_norms(dtype, keepdims):
+    rng = generator("norm", dtype)
+    x = rng.normal(size=(3, 4, 5))
+    if dtype == "complex64":
+        x = x + 1j * rng.normal(size=x.shape)
+    if dtype in ("int32", "bool"):
+        x = rng.integers(-3 if dtype == "int32" else 0, 2, x.shape)
+    x = x.astype(numpy_dtype(dtype))
+    x[0, 1] = 0
+    result = {"complex64": "float32", "int32": "float32", "bool": "float32"}.get(dtype, dtype)
+    a, wide = to_mx(x), widened(x).astype(np.complex128 if dtype == "complex64" else np.float64)
+    for ord, axis in itertools.product(VECTOR_ORDERS, (0, 1, -1, (2,))):
+        want = numpy_norm(wide, ord, axis[0] if isinstance(axis, tuple) else axis, keepdims)
+        assert_norm(mx.linalg.norm(a, ord, axis, keepdims), want, result)
+    for ord, axis in itertools.product(MATRIX_ORDERS, ((0, 1), (2, 0), (-1, -2))):
+        got = mx.linalg.norm(a, ord, axis, keepdims)
+        assert_norm(got, numpy_norm(wide, ord, axis, keepdims), result)
+    for ord in MATRIX_ORDERS:
+        got = mx.linalg.norm(a[1].T, ord=ord, keepdims=keepdims)
+        assert_norm(got, numpy_norm(wide[1].T, ord, None, keepdims), result)
+    for ord in VECTOR_ORDERS:
+        got = mx.linalg.norm(a[1, 1], ord=ord, keepdims=keepdims)
+        assert_norm(got, numpy_norm(wide[1, 1], ord, None, keepdims), result)
+    want = np.sqrt((np.abs(wide) ** 2).sum(keepdims=keepdims))
+    assert_norm(mx.linalg.norm(a, keepdims=keepdims), want, result)
+
+
+def test_norm_edges():
+    assert mx.matrix_norm is mx.linalg.norm
+    assert mx.linalg.norm(mx.array(-3)).item() == 3
+    assert mx.linalg.norm(mx.zeros((0,))).item() == 0
+    assert mx.linalg.norm(mx.array([[-2.0, 3.0]]), axis=()).tolist() == [[2.0, 3.0]]
+    # float16 neither overflows nor is rounded on the way.
+    assert mx.linalg.norm(mx.array([300.0, 400.0], mx.float16)).item() == 500
+    assert mx.linalg.norm(mx.ones((5000,), mx.float16), 1).item() == 5000
+    got = mx.vmap(lambda v: mx.linalg.norm(v, "nuc"))(mx.stack([mx.eye(2), 2 * mx.eye(2)]))
+    np.testing.assert_allclose(np.array(got), [2.0, 4.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "shape,args,error",
+    [
+        ((2, 3), dict(ord=3), ValueError),
+        ((2, 3), dict(ord=0), ValueError),
+        ((2, 3), dict(ord="x"), ValueError),
+        ((2,), dict(ord="fro"), ValueError),
+        ((2, 3), dict(ord="nuc", axis=0), ValueError),
+        ((2, 3, 4), dict(ord=1), ValueError),
+        ((2, 3, 4), dict(axis=(0, 1, 2)), ValueError),
+        ((2, 3, 4), dict(axis=(0, 0)), ValueError),
+        ((2, 3), dict(axis=2), IndexError),
+        ((2, 3), dict(ord=1, axis=(0, -3)), IndexError),
+        ((), dict(ord=1), ValueError),
+        ((0,), dict(ord=INF), ValueError),
+    ],
+)
+def test_norm_errors(shape, args, error):
+    with pytest.raises(error, match="norm"):
+        mx.linalg.norm(mx.ones(shape), **args)
+    for bad in (dict(ord=[1]), dict(axis="x"), dict(ord=1j)):
+        with pytest.raises(TypeError):
+            mx.linalg.norm(mx.ones((2, 2)), **bad)
+
+
+def gradient_check(f, theirs, x, rtol=1e-5):
+    """First and second derivatives along two directions by central differences."""
+    rng = generator("norm gradients", x.shape)
+    t, t2 = rng.normal(size=x.shape), rng.normal(size=x.shape)
+    h = 1e-5
+    want = (theirs(x + h * t) - theirs(x - h * t)) / (2 * h)
+    gradient = mx.grad(f)
+    g = np.array(gradient(to64(x)))
+    np.testing.assert_allclose((g * t).sum(), want, rtol=rtol, atol=1e-7)
+    _, (jvp,) = mx.jvp(f, [to64(x)], [to64(t)])
+    np.testing.assert_allclose(jvp.item(), want, rtol=rtol, atol=1e-7)
+    numeric = (np.array(gradient(to64(x + h * t2))) - np.array(gradient(to64(x - h * t2)))) / (
+        2 * h
+    )
+    _, (second,) = mx.jvp(gradient, [to64(x)], [to64(t2)])
+    np.testing.assert_allclose(np.array(second), numeric, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2, 3, 2.5, -1, INF, -INF])
+def test_vector_norm_derivatives(ord):
+    x = np.array([0.5, -1.5, 2.0, 0.7])
+    gradient_check(lambda v: mx.linalg.norm(v, ord), lambda v: np.linalg.norm(v, ord), x)
+
+
+@pytest.mark.parametrize("ord", MATRIX_ORDERS)
+def test_matrix_norm_derivatives(ord):
+    x = draw("float64", (3, 4), "norm")
+    gradient_check(lambda v: mx.linalg.norm(v, ord), lambda v: numpy_norm(v, ord, None, False), x)
+
+
+def test_norm_derivatives_at_zeros():
+    for ord in (None, 1, 2, 3, INF, "fro"):
+        shape = (2, 2) if ord == "fro" else (3,)
+        assert np.isfinite(
+            np.array(mx.grad(lambda v, o=ord: mx.linalg.norm(v, o))(mx.zeros(shape)))
+        ).all()
+    x = to64([0.0, 3.0, 4.0])
+    np.testing.assert_allclose(np.array(mx.grad(mx.linalg.norm)(x)), [0.0, 0.6, 0.8], rtol=1e-12)
+    # The curvature in the direction of a coordinate that is 0.
+    _, (h,) = mx.jvp(mx.grad(mx.linalg.norm), [x], [to64([1.0, 0.0, 0.0])])
+    np.testing.assert_allclose(np.array(h), [0.2, 0.0, 0.0], atol=1e-12)
+
+
+# ---- cross ----------------------------------------------------------------------------------------
+
+PAIRS = ((1, 2), (2, 0), (0, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "complex64"])
+def test_cross(dtype):
+    rng = generator("cross", dtype)
+    for a, b, axis in (
+        ((3,), (3,), -1),
+        ((2,), (3,), -1),
+        ((3,), (2,), 0),
+        ((2,), (2,), -1),
+        ((4, 3), (4, 3), 1),
+        ((4, 3), (3,), -1),
+        ((3, 4), (3, 4), 0),
+        ((2, 4), (3, 4), -2),
+        ((5, 1, 3), (4, 3), -1),
+    ):
+        x, y = (rng.integers(0, 9, s).astype(numpy_dtype(dtype)) for s in (a, b))
+
+        def three(v, axis=axis):
+            v = np.moveaxis(v, axis, -1)
+            return v if v.shape[-1] == 3 else np.concatenate([v, np.zeros_like(v[..., :1])], -1)
+
+        u, v = three(x), three(y)
+        with np.errstate(over="ignore"):
+            parts = [u[..., i] * v[..., j] - u[..., j] * v[..., i] for i, j in PAIRS]
+        want = np.stack(parts, -1)
+        got = mx.linalg.cross(to_mx(x), to_mx(y), axis)
+        assert str(got.dtype) == f"mlx.core.{dtype}"
+        np.testing.assert_array_equal(to_numpy(got), np.moveaxis(want, -1, axis))
+
+
+def test_cross_derivatives_and_errors():
+    a, b = mx.array([1.0, 2.0, 3.0]), mx.array([4.0, 5.0])
+    w = mx.array([1.0, -1.0, 2.0])
+    ga, gb = mx.grad(lambda a, b: (mx.linalg.cross(a, b) * w).sum(), argnums=(0, 1))(a, b)
+    b3 = np.array([4.0, 5.0, 0.0])
+    np.testing.assert_allclose(np.array(ga), np.cross(b3, np.array(w)), rtol=1e-6)
+    np.testing.assert_allclose(np.array(gb), np.cross(np.array(w), np.array(a))[:2], rtol=1e-6)
+    got = mx.vmap(mx.linalg.cross)(mx.stack([a, a]), mx.stack([b, 2 * b]))
+    np.testing.assert_allclose(
+        np.array(got), [np.cross(np.array(a), b3), np.cross(np.array(a), 2 * b3)]
+    )
+    for x, y, axis, error in (
+        (mx.ones((4,)), mx.ones((4,)), -1, ValueError),
+        (mx.ones((3,)), mx.ones((1,)), -1, ValueError),
+        (mx.ones((2, 3)), mx.ones((4, 3)), -1, ValueError),
+        (mx.array(1.0), mx.array(1.0), -1, IndexError),
+        (mx.ones((3,)), mx.ones((3,)), 1, IndexError),
+    ):
+        with pytest.raises(error, match="cross"):
+            mx.linalg.cross(x, y, axis)

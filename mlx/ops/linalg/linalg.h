@@ -1,9 +1,12 @@
 // The linalg family: factorisations of matrices, batched over all axes but the last two.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "mlx/graph/primitive.h"
+#include "mlx/ops/reduce/reduce.h"
 
 namespace mlx::core {
 
@@ -35,6 +38,18 @@ namespace linalg {
 // singular values coincide there is none of single vectors, and parts of it that would be infinite
 // count as 0.
 MLX_API std::vector<array> svd(const array& a, bool vectors = true, StreamOrDevice s = {});
+
+// The root of the sum of squares over at most two axes, or over all without any.
+MLX_API array norm(const array& a, AxisSet axes = {}, bool keepdims = false, StreamOrDevice s = {});
+// Norms of vectors over one axis (0 counts what is not 0, ±inf, other numbers are powers), of
+// matrices over two: ±1, ±2, ±inf, "fro" or "f", "nuc". Without axes all of at most two.
+MLX_API array norm(const array& a, double ord, AxisSet axes = {}, bool keepdims = false,
+                   StreamOrDevice s = {});
+MLX_API array norm(const array& a, std::string_view ord, AxisSet axes = {}, bool keepdims = false,
+                   StreamOrDevice s = {});
+
+// The cross product of vectors of 2 or 3 elements along an axis, always 3 in the result.
+MLX_API array cross(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
 
 // The positive semidefinite square root of a symmetric positive semidefinite matrix, from its
 // singular value decomposition; differentiable to any order.

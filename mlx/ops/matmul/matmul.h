@@ -1,6 +1,7 @@
 // The matmul family: products of matrices, batched by broadcasting, and what is made of them.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "mlx/graph/primitive.h"
@@ -62,5 +63,10 @@ MLX_API array kron(const array& a, const array& b, StreamOrDevice s = {});
 MLX_API array inner(const array& a, const array& b, StreamOrDevice s = {});
 // Sum of conj(a)·b over the same axis of both.
 MLX_API array vecdot(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
+
+// The last axis, of size m·2^k with m = 1, 12, 20 or 28, times a Hadamard matrix of that order
+// (Sylvester's for m = 1) and times `scale`, by default the one that keeps lengths.
+MLX_API array hadamard_transform(const array& a, std::optional<float> scale = {},
+                                 StreamOrDevice s = {});
 
 }  // namespace mlx::core

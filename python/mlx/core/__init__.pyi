@@ -11,6 +11,7 @@ from mlx.core import (
     metal as metal,
     random as random
 )
+from mlx.core.linalg import norm as matrix_norm
 
 
 class AxisError(ValueError, IndexError):
@@ -3841,6 +3842,29 @@ def kron(a: array, b: array, *, stream: Stream | ThreadLocalStream | Device | De
     Example:
         >>> mx.kron(mx.array([1, 2]), mx.array([1, 1]))
         array([1, 1, 2, 2], dtype=int32)
+    """
+
+def hadamard_transform(a: array, /, scale: float | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Walsh-Hadamard transform along the last axis.
+
+    Orders 2**k are Sylvester's matrices in natural order, order 12 is Paley's, 20 and
+    28 are Williamson's, and m * 2**k are Kronecker products of these.
+
+    Args:
+        a (array): the last axis has size ``m * 2**k`` with m = 1, 12, 20 or 28.
+        scale (float): a factor; default ``1 / sqrt(n)``, which keeps lengths.
+
+    Returns:
+        array: the shape of a; float32 for integers and bools. float16 and bfloat16
+          are computed in float32 and rounded once.
+
+    Raises:
+        ValueError: another size of the last axis, or no elements.
+
+    Example:
+        >>> mx.hadamard_transform(mx.array([1.0, 2.0, 3.0, 4.0]))
+        array([5, -1, -2, 0], dtype=float32)
     """
 
 bool_: Dtype
