@@ -315,7 +315,7 @@ def references(tree):
 ENV_TABLE = "mlx/env.cpp"
 VARIABLE = re.compile(r'"(MLX_[A-Z0-9_]+)"')
 # Read by build scripts and tests, not by the library.
-TEST_VARIABLES = {"MLX_FUZZ_SEED", "MLX_TEST_ALL", "MLX_VECTORS_SHOW"}
+TEST_VARIABLES = {"MLX_FUZZ_SEED", "MLX_PROPERTY_EXAMPLES", "MLX_TEST_ALL", "MLX_VECTORS_SHOW"}
 
 
 def environment(tree):
