@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "backend/cpu/copy.h"
@@ -39,6 +40,10 @@ bool finite(float x) { return std::isfinite(x); }
 bool finite(double x) { return std::isfinite(x); }
 bool finite(complex64_t z) { return std::isfinite(z.re) && std::isfinite(z.im); }
 
+float not_a_number(float) { return std::numeric_limits<float>::quiet_NaN(); }
+double not_a_number(double) { return std::numeric_limits<double>::quiet_NaN(); }
+complex64_t not_a_number(complex64_t) { return {not_a_number(0.0f), not_a_number(0.0f)}; }
+
 // The wanted number of elements of `work`, which LAPACK reports as one of them.
 int64_t work_size(float x) { return int64_t(std::ceil(x)); }
 int64_t work_size(double x) { return int64_t(std::ceil(x)); }
@@ -69,10 +74,12 @@ class SvdRunner {
     integers_.emplace(e.scratch(size_t(8 * least) * sizeof(int)));
   }
 
+  // A matrix that is not finite has no decomposition: all is NaN.
   void run(const T* a, T* u, R* s, T* vh) {
     int64_t size = int64_t(m_) * n_;
     if (!std::all_of(a, a + size, [](T x) { return finite(x); })) {
-      fail<RuntimeError>("[linalg.svd] expected finite matrices, got infinity or NaN");
+      fill_nan(u, s, vh);
+      return;
     }
     std::memcpy(matrix_->as<T>(), a, size_t(size) * sizeof(T));
     int info = gesdd(job_, n_, m_, matrix_->as<T>(), s, vh, u, work_->as<T>(), work_count_,
@@ -84,6 +91,14 @@ class SvdRunner {
   }
 
  private:
+  void fill_nan(T* u, R* s, T* vh) const {
+    std::fill_n(s, std::min(m_, n_), not_a_number(R{}));
+    if (u) {
+      std::fill_n(u, int64_t(m_) * m_, not_a_number(T{}));
+      std::fill_n(vh, int64_t(n_) * n_, not_a_number(T{}));
+    }
+  }
+
   char job_;
   int m_, n_, work_count_ = 0;
   std::optional<Scratch> matrix_, work_, reals_, integers_;

@@ -375,7 +375,6 @@ void bind_multivariate_normal(nb::module_& m) {
 
       Raises:
           ValueError: shapes that do not fit, or another dtype.
-          RuntimeError: cov is not finite (when the result is evaluated).
 
       Example:
           >>> mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), (5,)).shape

@@ -6,7 +6,8 @@ def svd(a: array, compute_uv: bool = True, *, stream: Stream | ThreadLocalStream
     """
     Singular value decomposition ``a = U[:, :k] @ diag(S) @ Vt[:k]``, k the smaller size.
 
-    By LAPACK's divide and conquer, for every matrix in the last two axes.
+    By LAPACK's divide and conquer, for every matrix in the last two axes. A matrix
+    that holds infinity or NaN gives NaN.
 
     Differentiable. Derivatives are those of quantities that do not depend on the
     choice of the singular vectors: where singular values coincide, or where vectors
@@ -23,7 +24,7 @@ def svd(a: array, compute_uv: bool = True, *, stream: Stream | ThreadLocalStream
 
     Raises:
         ValueError: fewer than 2 dimensions, or another dtype.
-        RuntimeError: a value is not finite (when the result is evaluated).
+        RuntimeError: it did not converge (when the result is evaluated).
 
     Example:
         >>> mx.linalg.svd(mx.array([[1.0, 0.0], [0.0, 2.0]]))[1]

@@ -239,7 +239,6 @@ def multivariate_normal(mean: mlx.core.array, cov: mlx.core.array, shape: Sequen
 
     Raises:
         ValueError: shapes that do not fit, or another dtype.
-        RuntimeError: cov is not finite (when the result is evaluated).
 
     Example:
         >>> mx.random.multivariate_normal(mx.zeros((2,)), mx.eye(2), (5,)).shape
