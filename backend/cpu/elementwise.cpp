@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "backend/cpu/evaluators.h"
-#include "backend/cpu/tile.h"
-#include "mlx/dispatch.h"
+#include "backend/cpu/tile_source.h"
 
 namespace mlx::core {
 
@@ -21,16 +20,6 @@ constexpr size_t slot_bytes = size_t(tile) * 8;
 constexpr int64_t light_grain = 1 << 16;
 constexpr int64_t heavy_grain = 1 << 14;
 
-TileFn kernel_of(EwOp op, Dtype last_operand, Dtype result) {
-  const TileTable& t = tile_table();
-  TileFn fn = op == EwOp::Cast ? t.cast[last_operand.index()][result.index()]
-                               : t.op[int(op)][last_operand.index()];
-  if (!fn) {
-    fail<RuntimeError>("[{}] has no kernel for {}", info(op).python_name, last_operand);
-  }
-  return fn;
-}
-
 bool is_light(EwOp op) {
   const EwInfo& row = info(op);
   return row.result != EwResult::floating || op == EwOp::Divide || op == EwOp::Sqrt;
@@ -41,8 +30,7 @@ struct Source {
   enum class Kind { flat, scalar, strided } kind;
   const char* data;
   int64_t itemsize;
-  int64_t inner_stride;  // in elements, of the collapsed innermost axis
-  int index;             // operand of the plan
+  int index;  // operand of the plan
 };
 
 struct Step {
@@ -73,29 +61,6 @@ char* tile_memory(size_t bytes) {
   return memory.get();
 }
 
-void fill_tile(char* to, const char* value, int64_t itemsize, int64_t n) {
-  dispatch_size(itemsize, [&]<typename T>() {
-    T v;
-    std::memcpy(&v, value, sizeof v);
-    T* p = reinterpret_cast<T*>(to);
-    std::fill(p, p + n, v);
-  });
-}
-
-void gather_piece(char* to, const char* from, int64_t stride, int64_t itemsize, int64_t n) {
-  if (stride == 1) {
-    std::memcpy(to, from, size_t(n * itemsize));
-    return;
-  }
-  dispatch_size(itemsize, [&]<typename T>() {
-    T* out = reinterpret_cast<T*>(to);
-    const T* in = reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = in[i * stride];
-    }
-  });
-}
-
 // A program of tile kernels over a walk of the operands.
 class Program {
  public:
@@ -112,7 +77,6 @@ class Program {
   Outputs out_;
   int64_t size_;
   Plan plan_;
-  int64_t row_ = 1;  // length of the collapsed innermost axis
   SmallVector<Source, 4> sources_;
   SmallVector<Step, 8> steps_;
   int slots_ = 0;
@@ -132,7 +96,7 @@ Program::Program(std::span<const TapeStep> steps, std::span<const int16_t> resul
       size_t slot = size_t(s.source[k]);
       last = slot < in.size() ? in[slot].dtype : steps[slot - in.size()].dtype;
     }
-    step.fn = kernel_of(s.op, last, s.dtype);
+    step.fn = tile_kernel(s.op, last, s.dtype);
     step.itemsize = s.dtype.size();
     step.output = -1;
     light_ = light_ && is_light(s.op);
@@ -149,7 +113,7 @@ void Program::add_inputs(Inputs in) {
   for (const Operand& o : in) {
     bool flat = o.size == size_ && o.row_contiguous;
     Source s{flat ? Source::Kind::flat : Source::Kind::strided, o.ptr<const char>(), o.dtype.size(),
-             0, int(strides.size())};
+             int(strides.size())};
     if (!flat && o.size == 1) {
       s.kind = Source::Kind::scalar;
     } else if (!flat) {
@@ -164,11 +128,9 @@ void Program::add_inputs(Inputs in) {
     strides.push_back(broadcast_strides(o.shape, o.strides, shape));
   }
   plan_ = plan(shape, strides);
-  row_ = plan_.shape.empty() ? 1 : plan_.shape.back();
   for (size_t k = 0; k < sources_.size(); ++k) {
     Source& s = sources_[k];
     s.index = int(k);
-    s.inner_stride = plan_.strides[k].empty() ? 0 : plan_.strides[k].back();
     if (s.kind == Source::Kind::strided && plan_.scalar(int(k))) {
       s.kind = Source::Kind::scalar;
     }
@@ -216,33 +178,7 @@ const char* Program::read(const Source& s, int64_t begin, int64_t n, char* slot)
   if (s.kind == Source::Kind::flat) {
     return s.data + begin * s.itemsize;
   }
-  int64_t row = begin / row_, column = begin % row_;
-  const Strides& strides = plan_.strides[s.index];
-  Shape index(plan_.shape.empty() ? 0 : plan_.shape.size() - 1);
-  int64_t offset = 0;
-  for (int i = int(index.size()) - 1; i >= 0; --i) {
-    index[i] = row % plan_.shape[i];
-    row /= plan_.shape[i];
-    offset += index[i] * strides[i];
-  }
-  if (column + n <= row_ && s.inner_stride == 1) {
-    return s.data + (offset + column) * s.itemsize;  // within one row: no copy
-  }
-  for (int64_t done = 0; done < n; column = 0) {
-    int64_t piece = std::min(n - done, row_ - column);
-    gather_piece(slot + done * s.itemsize, s.data + (offset + column * s.inner_stride) * s.itemsize,
-                 s.inner_stride, s.itemsize, piece);
-    done += piece;
-    for (int i = int(index.size()) - 1; i >= 0 && done < n; --i) {
-      offset += strides[i];
-      if (++index[i] < plan_.shape[i]) {
-        break;
-      }
-      offset -= plan_.shape[i] * strides[i];
-      index[i] = 0;
-    }
-  }
-  return slot;
+  return read_tile(plan_, s.index, s.data, s.itemsize, begin, n, slot);
 }
 
 void Program::run_range(int64_t begin, int64_t end) const {
@@ -253,7 +189,7 @@ void Program::run_range(int64_t begin, int64_t end) const {
   for (size_t k = 0; k < inputs; ++k) {
     if (sources_[k].kind == Source::Kind::scalar) {
       char* slot = memory + k * slot_bytes;
-      fill_tile(slot, sources_[k].data, sources_[k].itemsize, longest);
+      tile_table().fill(slot, sources_[k].data, sources_[k].itemsize, longest);
       at[k] = slot;
     }
   }

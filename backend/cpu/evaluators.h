@@ -12,6 +12,7 @@
 #include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/random/random.h"
 #include "mlx/ops/reduce/arg_reduce.h"
+#include "mlx/ops/reduce/fused_rows.h"
 #include "mlx/ops/reduce/reduce.h"
 #include "mlx/ops/reduce/scan.h"
 #include "mlx/ops/reduce/softmax.h"

@@ -32,6 +32,9 @@ struct TileTypes {
 // overlap; the same address needs the same item size.
 using TileFn = void (*)(const void* const* in, void* out, int64_t n);
 
+// n copies of one element of 1, 2, 4 or 8 bytes.
+using FillFn = void (*)(void* to, const void* value, int64_t itemsize, int64_t n);
+
 // Threefry words of the counters (c0 + i, c1 + i) for i < n, none of which carries into bit 32 of
 // the pair's index: first[i] and second[i] are the two results.
 using ThreefryFn = void (*)(uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1, int64_t n,
@@ -50,6 +53,7 @@ struct TileTable {
   // By the dtype of the last operand; null where the row does not accept it. Cast is not here.
   TileFn op[TileOps::count][TileTypes::count];
   TileFn cast[TileTypes::count][TileTypes::count];  // [from][to]
+  FillFn fill;
   ThreefryFn threefry;
   HalfProducts float16_products, bfloat16_products;
 };

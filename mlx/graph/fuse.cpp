@@ -1,15 +1,17 @@
 // Groups neighbouring elementwise nodes into tapes. A node joins the group of its readers if all of
 // them are in that one group and have its shape; what is also held elsewhere becomes an extra
 // output. Every step rounds to its node's dtype, so a group computes bit for bit what its nodes
-// would.
+// would. A group may also hold reductions of the last axis of its shape, and element-wise nodes
+// over their results, one value a row: it is then run some rows at a time.
 #include "mlx/graph/fuse.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "mlx/backend.h"
 #include "mlx/env.h"
 #include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/fused.h"
+#include "mlx/ops/reduce/fused_rows.h"
 #include "mlx/transforms/trace.h"
 
 namespace mlx::core {
@@ -19,6 +21,9 @@ namespace {
 constexpr size_t max_steps = 48;
 constexpr int max_inputs = Plan::max_operands - 4;
 constexpr size_t max_extra_outputs = 3;
+constexpr int64_t least_rows = 64;                // fewer of them give too few pieces of work,
+constexpr int64_t small_size = int64_t(1) << 16;  // unless there is little work
+constexpr int search_depth = 4;
 
 struct Member {
   int32_t group = -1;      // joined or opened
@@ -33,12 +38,18 @@ struct GroupInfo {
   SmallVector<Node*, max_inputs> outside;  // distinct operands that are not members
   size_t steps = 0;
   size_t extra_outputs = 0;
+  Shape wide;  // of rows; empty: a plain tape, all members have the root's shape
 };
 
 // A compiled function brings tapes of its own, which join those around them.
 const Fused* own_tape(const Node& n) {
   return n.primitive->id() == PrimitiveId::Fused ? static_cast<const Fused*>(n.primitive.get())
                                                  : nullptr;
+}
+
+Shape narrow(Shape shape) {
+  shape.back() = 1;
+  return shape;
 }
 
 bool fusable(const Node& n) {
@@ -48,6 +59,17 @@ bool fusable(const Node& n) {
 size_t steps_of(const Node& n) {
   const Fused* tape = own_tape(n);
   return tape ? tape->steps.size() : 1;
+}
+
+// Memory that will be in row-major order, or is, whatever the evaluation does.
+bool is_contiguous(const array& x, bool on_tape) {
+  const Node& n = *x.node();
+  if (on_tape) {
+    return n.primitive->placement() == Placement::fresh && n.primitive->passed_input(0) < 0;
+  }
+  NodeState state = n.state.load(std::memory_order_acquire);
+  return (state == NodeState::encoded || state == NodeState::available) && n.row_contiguous &&
+         !n.has_scalar;
 }
 
 Work plain_work(const array& a) {
@@ -115,7 +137,8 @@ class Fuser {
   void visit(int32_t i) {
     Node& n = node(i);
     Member& m = members_[i];
-    if (!fusable(n)) {
+    bool reduces = reduces_rows_here(n);
+    if (!fusable(n) && !reduces) {
       mark_readers_outside(n);
       return;
     }
@@ -126,6 +149,9 @@ class Fuser {
     } else {
       m.group = int32_t(groups_.size());
       groups_.emplace_back();
+      if (reduces) {
+        groups_.back().wide = n.inputs[0].shape();
+      }
     }
     add_member(groups_[m.group], i);
     for (const array& x : n.inputs) {
@@ -157,7 +183,17 @@ class Fuser {
     GroupInfo& g = groups_[group];
     Node& n = node(i);
     Node& r = node(g.members.front());
-    if (g.steps + steps_of(n) > max_steps || !(n.stream == r.stream) || !(n.shape == r.shape)) {
+    if (g.steps + steps_of(n) > max_steps || !(n.stream == r.stream)) {
+      return false;
+    }
+    Shape wide = g.wide;
+    if (wide.empty() && !(n.shape == r.shape && fusable(n))) {
+      wide = rows_with(n, r.shape);
+      if (wide.empty()) {
+        return false;
+      }
+    }
+    if (!wide.empty() && !fits_rows(n, wide)) {
       return false;
     }
     bool extra = held_elsewhere(i);
@@ -168,7 +204,56 @@ class Fuser {
       return false;
     }
     g.extra_outputs += extra;
+    g.wide = std::move(wide);
     return true;
+  }
+
+  // A reduction of rows that the device can run as part of a tape.
+  bool reduces_rows_here(Node& n) {
+    if (n.inputs.size() != 1 || n.group || n.size == 0 || fusable(n)) {
+      return false;
+    }
+    const array& x = n.inputs[0];
+    if (!reduces_rows(*n.primitive, x) || x.ndim() < 2 ||
+        (x.size() > small_size && x.size() / x.shape().back() < least_rows)) {
+      return false;
+    }
+    return is_contiguous(x, position(x) >= 0) &&
+           backend_of(n.stream.device).evaluator(PrimitiveId::FusedRows);
+  }
+
+  bool fits_rows(Node& n, const Shape& wide) {
+    if (fusable(n)) {
+      return n.shape == wide || n.shape == narrow(wide);
+    }
+    bool keeps = n.primitive->id() == PrimitiveId::Softmax;
+    return n.inputs[0].shape() == wide && n.shape == (keeps ? wide : narrow(wide));
+  }
+
+  // The shape of the rows if `n` turns a plain group of `shape` into one of rows; else empty.
+  Shape rows_with(Node& n, const Shape& shape) {
+    if (!fusable(n)) {
+      Shape wide = n.inputs[0].shape();
+      return shape == wide || shape == narrow(wide) ? wide : Shape{};
+    }
+    bool is_narrow = shape.size() >= 2 && shape.back() > 1 && n.shape == narrow(shape);
+    return is_narrow && follows_reduction(n, shape, search_depth) ? shape : Shape{};
+  }
+
+  bool follows_reduction(Node& n, const Shape& wide, int depth) {
+    for (const array& x : n.inputs) {
+      int32_t p = position(x);
+      if (p < 0 || !(x.shape() == n.shape)) {
+        continue;
+      }
+      Node& in = node(p);
+      if (reduces_rows_here(in)
+              ? in.inputs[0].shape() == wide
+              : fusable(in) && depth > 0 && follows_reduction(in, wide, depth - 1)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static bool contains(const GroupInfo& g, const Node* n) {
@@ -240,7 +325,7 @@ Work Fuser::fused_work(GroupInfo& g) {
       }
     }
   }
-  std::vector<TapeStep> steps;
+  std::vector<RowStep> steps;
   std::vector<int16_t> results;  // slots of the members' values
   auto slot_of = [&](const array& x) {
     if (int inside = member_index(x); inside >= 0) {
@@ -255,20 +340,21 @@ Work Fuser::fused_work(GroupInfo& g) {
     for (const array& x : n.inputs) {
       slots.push_back(slot_of(x));
     }
-    auto add = [&](const TapeStep& step) {
+    auto add = [&](const RowStep& step) {
       steps.push_back(step);
-      for (int k = 0; k < info(step.op).arity; ++k) {
-        steps.back().source[k] = slots[size_t(step.source[k])];
+      steps.back().wide = n.shape == g.wide;
+      for (int16_t& source : steps.back().source) {
+        source = source < 0 ? int16_t(-1) : slots[size_t(source)];
       }
       slots.push_back(int16_t(w.inputs.size() + steps.size() - 1));
     };
     if (const Fused* tape = own_tape(n)) {
-      std::for_each(tape->steps.begin(), tape->steps.end(), add);
+      for (const TapeStep& step : tape->steps) {
+        add(RowStep(step));
+      }
       results.push_back(slots[size_t(tape->outputs[0])]);
     } else {
-      TapeStep step{static_cast<const Elementwise&>(*n.primitive).op, n.dtype};
-      std::iota(step.source, step.source + n.inputs.size(), int16_t(0));
-      add(step);
+      add(row_step_of(*n.primitive, n.inputs, tape_[m]));
       results.push_back(slots.back());
     }
   }
@@ -282,7 +368,16 @@ Work Fuser::fused_work(GroupInfo& g) {
       w.interior.push_back(tape_[m]);
     }
   }
-  w.primitive = Ref<const Primitive>(new Fused(std::move(steps), std::move(slots)));
+  if (g.wide.empty()) {
+    std::vector<TapeStep> plain;
+    plain.reserve(steps.size());
+    for (const RowStep& step : steps) {
+      plain.push_back(TapeStep(step));
+    }
+    w.primitive = Ref<const Primitive>(new Fused(std::move(plain), std::move(slots)));
+  } else {
+    w.primitive = Ref<const Primitive>(new FusedRows(std::move(steps), std::move(slots)));
+  }
   return w;
 }
 

@@ -103,6 +103,28 @@ constexpr TileFn cast() {
   }
 }
 
+template <typename T>
+void copies(void* to, const void* value, int64_t n) {
+  T v;
+  memcpy(&v, value, sizeof v);
+  T* out = (T*)to;
+  MLX_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) out[i] = v;
+}
+
+void copies_of(void* to, const void* value, int64_t itemsize, int64_t n) {
+  switch (itemsize) {
+    case 1:
+      return copies<uint8_t>(to, value, n);
+    case 2:
+      return copies<uint16_t>(to, value, n);
+    case 4:
+      return copies<uint32_t>(to, value, n);
+    default:
+      return copies<uint64_t>(to, value, n);
+  }
+}
+
 template <typename From>
 void fill_from(TileFn* row) {
   int to = 0;
@@ -114,6 +136,7 @@ void fill_from(TileFn* row) {
 }  // namespace
 
 void fill_casts(TileTable& t) {
+  t.fill = copies_of;
   int from = 0;
 #define DTYPE(Name, constant, text, From, ...) fill_from<From>(t.cast[from++]);
 #include "mlx/dtypes.def"
