@@ -124,18 +124,27 @@ inline Frame make_frame(ShapeView shape, std::span<const int64_t> strides, const
   return f;
 }
 
-// The index arrays of a Gather or Scatter together: for each of their elements an offset.
+// The index arrays of a Gather or Scatter together: for each of their elements an offset, or its
+// number among all positions along the indexed axes.
 class Positions {
  public:
   Positions(Inputs indices, const Operand& target, const Axes& axes, Outside outside,
             std::string_view op)
-      : memory_(indices.size()), outside_(outside) {
+      : Positions(indices, target.shape, axes, outside, op) {
     for (size_t k = 0; k < indices.size(); ++k) {
-      Operand dense = make_dense(indices[k], memory_[k]);
-      readers_.emplace_back(dense, target.shape[axes[k]], outside, op);
-      strides_.push_back(target.strides[axes[k]]);
+      strides_[k] = target.strides[axes[k]];
+    }
+  }
+  // Numbers.
+  Positions(Inputs indices, ShapeView shape, const Axes& axes, Outside outside, std::string_view op)
+      : memory_(indices.size()), outside_(outside) {
+    Shape sizes;
+    for (size_t k = 0; k < indices.size(); ++k) {
+      sizes.push_back(shape[axes[k]]);
+      readers_.emplace_back(make_dense(indices[k], memory_[k]), sizes.back(), outside, op);
       size_ = indices[k].size;
     }
+    strides_ = row_major(sizes);
   }
   int64_t size() const { return size_; }
   // Offsets of `count` ≤ index_run positions; -1 for what is dropped.

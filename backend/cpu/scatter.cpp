@@ -1,10 +1,8 @@
 // Writing at positions given by arrays. What belongs to one destination is always applied by one
 // thread, in the order of the indices: results do not depend on the number of threads.
 #include "backend/cpu/positions.h"
-#include "mlx/ops/elementwise/scalar_dialect.h"
-#include "mlx/scalar_value.h"
-// after the dialect
-#include "mlx/ops/elementwise/scalar.h"
+#include "backend/cpu/scatter_modes.h"
+#include "backend/cpu/scatter_rows.h"
 
 namespace mlx::core {
 
@@ -15,40 +13,7 @@ namespace {
 constexpr int64_t column_width = 64;  // least columns of a row that a thread takes
 constexpr int64_t max_parts = 16;     // most threads that share destinations
 
-// A is the type results are kept in: float for half types.
-template <ScatterMode mode, typename A, typename T>
-void apply(A& to, T value) {
-  if constexpr (mode == ScatterMode::assign) {
-    to = value;
-  } else if constexpr (mode == ScatterMode::add) {
-    to = scalar::Add(to, A(widen(value)));
-  } else if constexpr (mode == ScatterMode::multiply) {
-    to = scalar::Multiply(to, A(widen(value)));
-  } else if constexpr (mode == ScatterMode::maximum) {
-    to = scalar::Maximum(to, A(widen(value)));
-  } else {
-    to = scalar::Minimum(to, A(widen(value)));
-  }
-}
-
-// Calls f with the mode, which is not assign, as a constant.
-template <typename F>
-void with_mode(ScatterMode mode, F&& f) {
-  switch (mode) {
-    case ScatterMode::assign:
-      break;
-    case ScatterMode::add:
-      return f.template operator()<ScatterMode::add>();
-    case ScatterMode::multiply:
-      return f.template operator()<ScatterMode::multiply>();
-    case ScatterMode::maximum:
-      return f.template operator()<ScatterMode::maximum>();
-    case ScatterMode::minimum:
-      return f.template operator()<ScatterMode::minimum>();
-  }
-}
-
-// What a scatter works on. A is the type sums are kept in: float for half types.
+// What a scatter works on. A is the type results are kept in: float for half types.
 template <typename A, typename T>
 struct ScatterJob {
   A* out;
@@ -89,7 +54,8 @@ struct ScatterJob {
     if (inner == 1) {
       A* element = to + frame.runs[0];
       for (int64_t i = 0; i < kept; ++i) {
-        apply<mode>(element[at[i]], source[from[i]]);
+        A& x = element[at[i]];
+        x = applied<mode>(x, source[from[i]]);
       }
       return;
     }
@@ -98,7 +64,8 @@ struct ScatterJob {
       for (int64_t run : frame.runs) {
         A* row = to + at[i] + run;
         for (int64_t j = c0; j < c1; ++j) {
-          apply<mode>(row[j * frame.run_stride], update[j]);
+          A& x = row[j * frame.run_stride];
+          x = applied<mode>(x, update[j]);
         }
         update += frame.run_length;
       }
@@ -192,7 +159,8 @@ void scatter_lines(const ScatterAxis& p, const Operand& index, const Operand& up
         read(o.offset(0) + first * line.index, line.index, count, at);
         for (int64_t i = 0; i < count; ++i) {
           if (at[i] >= 0) {
-            apply<mode>(base[at[i] * line.axis], from[(first + i) * line.values]);
+            A& x = base[at[i] * line.axis];
+            x = applied<mode>(x, from[(first + i) * line.values]);
           }
         }
       }
@@ -206,8 +174,11 @@ void eval_cpu(const Scatter& p, Inputs in, Outputs out, Encoder&) {
   const Operand& target = out[0];
   std::optional<Scratch> memory;
   Operand updates = cpu::make_dense(in[1], memory);
-  Positions positions(in.subspan(2), target, p.axes, Outside::drop, "scatter");
   Frame f = make_frame(target.shape, target.strides, p.axes, p.position);
+  if (scatter_rows(p, in, updates, target, f)) {
+    return;
+  }
+  Positions positions(in.subspan(2), target, p.axes, Outside::drop, "scatter");
   int64_t span = 1;
   for (int axis : p.axes) {
     span += (target.shape[axis] - 1) * target.strides[axis];

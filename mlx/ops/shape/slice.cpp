@@ -215,6 +215,12 @@ std::vector<array> split(const array& a, int64_t sections, int axis, StreamOrDev
     fail<ValueError>("[split] axis {} of shape {} cannot be cut into {} equal parts", axis,
                      a.shape(), sections);
   }
+  // An empty axis can be cut into any number of empty parts: more than there is memory for.
+  const int64_t most_empty = 1 << 20;
+  if (n == 0 && sections > most_empty) {
+    fail<ValueError>("[split] an empty axis can be cut into {} parts at most, got {}", most_empty,
+                     sections);
+  }
   std::vector<array> out;
   int64_t width = n / sections;
   for (int64_t i = 0; i < sections; ++i) {
