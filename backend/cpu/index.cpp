@@ -1,6 +1,7 @@
 // Reading at positions given by arrays: whole slices, elements along an axis, windows.
 #include <cstring>
 
+#include "backend/cpu/index_table.h"
 #include "backend/cpu/positions.h"
 
 namespace mlx::core {
@@ -47,6 +48,12 @@ void pick(const T* from, const int64_t* at, int64_t count, const Line& line, T* 
   }
 }
 
+// Contiguous indices of 32 bits into a contiguous axis.
+bool fits_take(const Operand& index, int64_t index_stride, int64_t size, int64_t stride) {
+  return (index.dtype == int32 || index.dtype == uint32) && index_stride == 1 && stride == 1 &&
+         size <= INT32_MAX;
+}
+
 }  // namespace
 
 void eval_cpu(const Gather& p, Inputs in, Outputs out, Encoder&) {
@@ -59,18 +66,29 @@ void eval_cpu(const Gather& p, Inputs in, Outputs out, Encoder&) {
   int64_t run = std::clamp<int64_t>(unit_elements / inner, 1, index_run);
   int64_t block = std::clamp<int64_t>(unit_elements / (inner * std::min(run, n)), 1, outer);
   int64_t runs = (n + run - 1) / run, blocks = (outer + block - 1) / block;
+  bool direct = in.size() == 2 && inner == 1 && in[1].row_contiguous &&
+                fits_take(in[1], 1, a.shape[p.axes[0]], a.strides[p.axes[0]]);
+  auto take = index_table().take[index_kernel(a.dtype.size())];
   dispatch_size(a.dtype.size(), [&]<typename T>() {
     cpu::parallel_for(runs * blocks, 1, [&](int64_t begin, int64_t end) {
       int64_t at[index_run];
       for (int64_t u = begin; u < end; ++u) {
         int64_t first = u % runs * run, count = std::min(run, n - first);
-        positions.read(first, count, at);
+        if (!direct) {
+          positions.read(first, count, at);
+        }
         Odometer o(f.outer, 0);
         int64_t k = u / runs * block, stop = std::min(outer, k + block);
         o.seek(k);
         for (; k < stop; ++k, o.next()) {
-          gather_blocks(a.ptr<T>() + o.offset(0), at, count, f,
-                        out[0].ptr<T>() + (k * n + first) * inner);
+          const T* from = a.ptr<T>() + o.offset(0);
+          T* to = out[0].ptr<T>() + (k * n + first) * inner;
+          if (direct) {
+            take(from + f.runs[0], in[1].ptr<int32_t>() + first, in[1].dtype == int32, count,
+                 a.shape[p.axes[0]], to);
+          } else {
+            gather_blocks(from, at, count, f, to);
+          }
         }
       }
     });
@@ -89,6 +107,10 @@ void eval_cpu(const GatherAxis& p, Inputs in, Outputs out, Encoder&) {
   int64_t length = has_axis ? walk.shape.back() : 1;
   Line line{has_axis ? walk.strides[0].back() : 0, has_axis ? walk.strides[1].back() : 0,
             has_axis ? walk.strides[2].back() : 0, a.strides[p.axis]};
+  int64_t size = a.shape[p.axis];
+  bool direct =
+      line.values == 1 && line.target == 0 && fits_take(index, line.index, size, line.axis);
+  auto take = index_table().take[index_kernel(a.dtype.size())];
   int64_t run = std::min(length, index_run), runs = (length + run - 1) / run;
   Odometer rows(walk, 1);
   int64_t grain = std::max<int64_t>(1, unit_elements / run);
@@ -99,10 +121,15 @@ void eval_cpu(const GatherAxis& p, Inputs in, Outputs out, Encoder&) {
       o.seek(begin / runs);
       for (int64_t u = begin; u < end; ++u) {
         int64_t first = u % runs * run, count = std::min(run, length - first);
-        read(o.offset(0) + first * line.index, line.index, count, at);
         T* to = out[0].ptr<T>() + o.offset(1) + first * line.values;
         const T* from = a.ptr<T>() + o.offset(2) + first * line.target;
-        pick(from, at, count, line, to);
+        int64_t place = o.offset(0) + first * line.index;
+        if (direct) {
+          take(from, index.ptr<int32_t>() + place, index.dtype == int32, count, size, to);
+        } else {
+          read(place, line.index, count, at);
+          pick(from, at, count, line, to);
+        }
         if ((u + 1) % runs == 0) {
           o.next();
         }

@@ -1,6 +1,7 @@
 // Masks: how many true elements come before each, and the elements under them.
 #include <cstring>
 
+#include "backend/cpu/index_table.h"
 #include "backend/cpu/positions.h"
 
 namespace mlx::core {
@@ -34,34 +35,28 @@ void eval_cpu(const MaskRank& p, Inputs in, Outputs out, Encoder&) {
 namespace {
 
 constexpr int64_t mask_chunk = 1 << 15;  // elements of a mask that one thread takes at a time
-constexpr int64_t tile = 1024;           // of those, what is packed at a time
 
+// Bytes are added eight at a time, for as long as none of the eight sums can overflow.
 int64_t count_true(const uint8_t* mask, int64_t n) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t count = 0, i = 0;
+  while (i + 8 <= n) {
+    uint64_t sums = 0;
+    for (int64_t stop = std::min(n - 7, i + 8 * 255); i < stop; i += 8) {
+      uint64_t eight;
+      std::memcpy(&eight, mask + i, 8);
+      sums += eight;
+    }
+    constexpr uint64_t even = 0x00ff00ff00ff00ff;
+    sums = (sums & even) + (sums >> 8 & even);
+    count += int64_t(sums * 0x0001000100010001 >> 48);
+  }
+  for (; i < n; ++i) {
     count += mask[i];
   }
   return count;
 }
 
-// The elements under the true ones, one after the other. Every element is written, and the place
-// moves on behind those that stay: no branch depends on the mask.
-template <typename T>
-T* pack(const T* from, const uint8_t* mask, int64_t n, T* to) {
-  T kept[tile];
-  for (int64_t first = 0; first < n; first += tile) {
-    int64_t count = std::min(tile, n - first), k = 0;
-    for (int64_t i = first; i < first + count; ++i) {
-      kept[k] = from[i];
-      k += mask[i];
-    }
-    std::memcpy(to, kept, size_t(k) * sizeof(T));
-    to += k;
-  }
-  return to;
-}
-
-// The same for elements that are rows of `bytes`; neighbours are copied together.
+// Elements that are rows of `bytes`, under the true ones; neighbours are copied together.
 char* pack_rows(const char* from, const uint8_t* mask, int64_t n, int64_t bytes, char* to) {
   for (int64_t i = 0; i < n;) {
     int64_t first = i;
@@ -93,6 +88,7 @@ void eval_cpu(const MaskedSelect&, Inputs in, Outputs out, Encoder&) {
   for (int64_t c = 0; c < chunks; ++c) {
     place[size_t(c) + 1] += place[size_t(c)];
   }
+  auto pack = index_table().pack[index_kernel(itemsize)];
   parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       int64_t first = c * chunk, count = std::min(chunk, n - first);
@@ -100,11 +96,9 @@ void eval_cpu(const MaskedSelect&, Inputs in, Outputs out, Encoder&) {
       const char* from = a.ptr<char>() + first * bytes;
       if (bytes > itemsize) {
         pack_rows(from, m + first, count, bytes, to);
-        continue;
+      } else {
+        pack(from, m + first, count, place[size_t(c) + 1] - place[size_t(c)], to);
       }
-      dispatch_size(itemsize, [&]<typename T>() {
-        pack(reinterpret_cast<const T*>(from), m + first, count, reinterpret_cast<T*>(to));
-      });
     }
   });
 }
