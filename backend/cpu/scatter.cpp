@@ -62,17 +62,59 @@ struct ScatterJob {
     for (int64_t i = 0; i < kept; ++i) {
       const T* update = source + from[i] * inner;
       for (int64_t run : frame.runs) {
-        A* row = to + at[i] + run;
-        for (int64_t j = c0; j < c1; ++j) {
-          A& x = row[j * frame.run_stride];
-          x = applied<mode>(x, update[j]);
-        }
+        apply_run<mode>(to + at[i] + run, update, c0, c1);
         update += frame.run_length;
       }
     }
   }
 
-  // Shares the destinations out: by outer position, by columns of long runs, else by ranges.
+  template <ScatterMode mode>
+  void apply_run(A* row, const T* update, int64_t c0, int64_t c1) const {
+    if (frame.run_stride != 1) {
+      for (int64_t j = c0; j < c1; ++j) {
+        A& x = row[j * frame.run_stride];
+        x = applied<mode>(x, update[j]);
+      }
+      return;
+    }
+#pragma GCC ivdep
+    for (int64_t j = c0; j < c1; ++j) {
+      row[j] = applied<mode>(row[j], update[j]);
+    }
+  }
+
+  // Ends of `parts` ranges of offsets that get about the same number of updates; empty if most of
+  // them go to few places.
+  std::vector<int64_t> ranges(int64_t parts) const {
+    constexpr int64_t buckets = 1024;
+    int64_t width = (span + buckets - 1) / buckets, n = positions.size(), total = 0, most = 0;
+    std::vector<int64_t> count(buckets);
+    int64_t at[index_run];
+    for (int64_t first = 0; first < n; first += index_run) {
+      int64_t some = std::min(index_run, n - first);
+      positions.read(first, some, at);
+      for (int64_t i = 0; i < some; ++i) {
+        if (at[i] >= 0) {
+          ++count[size_t(at[i] / width)];
+          ++total;
+        }
+      }
+    }
+    std::vector<int64_t> ends;
+    int64_t seen = 0;
+    for (int64_t b = 0; b < buckets; ++b) {
+      most = std::max(most, count[size_t(b)]);
+      seen += count[size_t(b)];
+      while (seen * parts >= total * int64_t(ends.size() + 1) && int64_t(ends.size()) < parts - 1) {
+        ends.push_back((b + 1) * width);
+      }
+    }
+    ends.push_back(INT64_MAX);
+    return most * 2 * parts > 3 * total ? std::vector<int64_t>{} : ends;
+  }
+
+  // Shares the destinations out: by outer position, by ranges, or by columns of long runs if most
+  // updates go to the same places.
   template <ScatterMode mode>
   void run_parallel() const {
     int64_t rows = outer(), length = frame.run_length;
@@ -80,21 +122,28 @@ struct ScatterJob {
     int64_t parts = std::min<int64_t>(cpu::thread_count(), max_parts);
     // Every owner of a range reads all indices: that has to cost less than what it saves.
     bool ranges_pay = inner >= 8 || parts >= 4;
-    if (work < unit_elements || (rows == 1 && !ranges_pay)) {
+    if (work < unit_elements || parts == 1 || (rows == 1 && !ranges_pay)) {
       run<mode>(0, rows, 0, INT64_MAX, 0, length);
-    } else if (rows >= max_parts) {
+      return;
+    }
+    if (rows >= max_parts) {
       int64_t grain = std::max<int64_t>(1, rows * unit_elements / work);
       cpu::parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
         run<mode>(begin, end, 0, INT64_MAX, 0, length);
       });
-    } else if (length >= 2 * column_width) {
+      return;
+    }
+    std::vector<int64_t> ends = ranges(parts);
+    if (ends.empty() && length >= 2 * column_width) {
       cpu::parallel_for(length, column_width, [&](int64_t begin, int64_t end) {
         run<mode>(0, rows, 0, INT64_MAX, begin, end);
       });
+    } else if (ends.empty()) {
+      run<mode>(0, rows, 0, INT64_MAX, 0, length);
     } else {
       cpu::parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-        auto bound = [&](int64_t part) { return int64_t(__int128(span) * part / parts); };
-        run<mode>(0, rows, bound(begin), bound(end), 0, length);
+        int64_t low = begin == 0 ? 0 : ends[size_t(begin) - 1];
+        run<mode>(0, rows, low, ends[size_t(end) - 1], 0, length);
       });
     }
   }
@@ -175,7 +224,7 @@ void eval_cpu(const Scatter& p, Inputs in, Outputs out, Encoder&) {
   std::optional<Scratch> memory;
   Operand updates = cpu::make_dense(in[1], memory);
   Frame f = make_frame(target.shape, target.strides, p.axes, p.position);
-  if (scatter_rows(p, in, updates, target, f)) {
+  if (target.dtype.is_half() && scatter_rows(p, in, updates, target, f)) {
     return;
   }
   Positions positions(in.subspan(2), target, p.axes, Outside::drop, "scatter");
