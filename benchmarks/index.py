@@ -5,6 +5,10 @@ from .workload import Family, integers, normal
 family = Family("index")
 
 
+def mask(*shape):
+    return lambda rng: rng.integers(0, 2, shape).astype(bool)
+
+
 def scatter_add(xp):
     return lambda table, rows, values: table.at[rows].add(values)
 
@@ -37,4 +41,22 @@ add(
     same=lambda xp: lambda x, i: xp.take_along_axis(x, i, axis=-1),
     torch=lambda xp: lambda x, i: xp.gather(x, -1, i),
     bytes=12 << 22,
+)
+add(
+    "mask_read_16m",
+    normal(1 << 24),
+    mask(1 << 24),
+    same=lambda xp: lambda x, m: x[m],
+    jit=False,  # the size of the result depends on values
+    bytes=7 << 24,
+)
+add(
+    "nonzero_16m",
+    mask(1 << 24),
+    mlx=lambda mx: lambda m: mx.nonzero(m)[0],
+    numpy=lambda np: lambda m: np.nonzero(m)[0],
+    torch=lambda torch: lambda m: torch.nonzero(m, as_tuple=True)[0],
+    jax=lambda jnp: lambda m: jnp.nonzero(m)[0],
+    jit=False,
+    bytes=3 << 24,
 )

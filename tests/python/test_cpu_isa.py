@@ -24,6 +24,8 @@ for dtype in (mx.float32, mx.float16, mx.bfloat16, mx.complex64, mx.int32, mx.ui
     z = mx.concatenate([x, -x, x * 0], axis=1)
     for y in (mx.sort(z), mx.argsort(z, axis=0), mx.argpartition(z, 140), mx.topk(z, 20), mx.median(z, axis=1)):
         digest.update(bytes(y.view(mx.uint8)))
+    for y in (x[x > x[::-1]], mx.take_along_axis(z, mx.argsort(x, axis=1), axis=1), z.reshape(-1)[mx.argsort(z, axis=0)]):
+        digest.update(bytes(y.view(mx.uint8)))
 print(digest.hexdigest())
 """
 

@@ -349,3 +349,38 @@ def test_windows_move_without_tracing_again():
 
     x = mx.arange(6)
     assert [f(x, mx.array([i])).tolist() for i in (0, 3)] == [[0, 2], [6, 8]] and len(calls) == 1
+
+
+@pytest.mark.parametrize("name", [*UFUNCS, "="])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int16", "complex64"])
+@pytest.mark.parametrize("spread", [1, 300])
+def test_large_updates(name, dtype, spread):
+    """Rows long enough for other ways through: many destinations, few, and the middle axis."""
+    rng = generator(name, dtype, spread)
+    rows = rng.integers(-spread, spread, 900)
+    for shape, axis in (((300, 70), 0), ((3, 300, 40), 1), ((300, 2, 33), 0)):
+        x = rng.integers(-3, 4, shape)
+        v = rng.integers(1, 3, (*shape[:axis], 900, *shape[axis + 1 :]))
+        key = (*[slice(None)] * axis, rows)
+        wide = x.astype(np.float64)
+        if name == "=":
+            wide[key] = v
+        elif name == "multiply":  # small enough to be exact
+            v = np.where(rng.random(v.shape) < 0.99, 1, -1)
+            np.multiply.at(wide, key, v)
+        else:
+            UFUNCS[name].at(wide, key, v)
+        for layout in ("dense", "transposed"):
+            a, _ = arrange(x.astype(np.float32), layout)
+            a = a.astype(getattr(mx, dtype))
+            value, k = mx.array(v).astype(a.dtype), ours(key)
+            if name == "=":
+                a[k] = value
+            else:
+                a = getattr(a.at[k], name)(value)
+            got = np.array(a.astype(mx.float32))
+            np.testing.assert_array_equal(got, to_half(wide, dtype))
+
+
+def to_half(x, dtype):
+    return np.array(mx.array(x.astype(np.float32)).astype(getattr(mx, dtype)).astype(mx.float32))

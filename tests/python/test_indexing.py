@@ -535,6 +535,11 @@ for shape in ((300,), (300, 3), (300, 200)):
     h = mx.vjp(lambda t: mx.take(t, i, -1), [mx.zeros((7, 300))], [mx.ones((7, 60000)) * v[:, ..., 0]
                if v.ndim > 1 else mx.ones((7, 60000)) * v])[1][0]
     print(hash(bytes(g)), hash(bytes(t)), hash(bytes(h)))
+    for j in (i, mx.minimum(i, mx.array(1)), mx.where(i > 280, i, mx.array(7))):  # few places, one
+        for dtype in (mx.float32, mx.bfloat16):
+            b = mx.ones(shape, dtype)
+            print(*(hash(bytes(f(v.astype(dtype) / 4 + 1).view(mx.uint8)))
+                    for f in (b.at[j].add, b.at[j].multiply, b.at[j].maximum)))
 """
     runs = {run(code, MLX_NUM_THREADS=n, PYTHONHASHSEED="0") for n in ("1", "2", "3")}
     assert len(runs) == 1
