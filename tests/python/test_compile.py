@@ -13,6 +13,7 @@ from collections import namedtuple
 import mlx.core as mx
 import numpy as np
 import pytest
+import table
 from compile_support import Counted, assert_same, sample
 
 Pair = namedtuple("Pair", "first second")
@@ -108,6 +109,22 @@ def test_random_graphs_of_many_steps():
 
     x, y = sample((9, 9)), sample((9, 9), seed=1)
     assert_same(mx.compile(fun)(x, y), fun(x, y))
+
+
+@pytest.mark.parametrize("op", table.OPS, ids=lambda op: op.name)
+def test_every_row_in_a_chain(op):
+    """Every element-wise op between others, in every dtype and layout."""
+
+    def fun(*x):
+        return mx.where(x[0] == x[0], op(*(mx.maximum(a, a) for a in x)), x[0])
+
+    compiled = mx.compile(fun)
+    for dtype in filter(op.takes, table.DTYPES):
+        for layout in table.LAYOUTS:
+            x = [a for a, _ in table.operands(op, dtype, layout)]
+            want = fun(*x)
+            assert_same(compiled(*x), want)
+            assert_same(compiled(*x), want)
 
 
 # ---- when the function is traced ----
