@@ -1,6 +1,9 @@
 // compile, custom_function and depends of the C++ API; primitives without a mapping rule.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "mlx/error.h"
 #include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/elementwise.h"
@@ -106,6 +109,36 @@ TEST_CASE("a compiled function leaves no nodes behind") {
     eval(f({x}));
   }
   CHECK(live_nodes() == before);
+}
+
+TEST_CASE("threads share a compiled function") {
+  ArrayFunction inner = [](const std::vector<array>& x) {
+    array y = exp(x[0]) * array(2.0f);
+    return std::vector<array>{y + x[1], sum(y)};
+  };
+  ArrayFunction f = compile(inner);
+  std::atomic<int> wrong{0};
+  auto work = [&](int seed) {
+    for (int i = 0; i < 40; ++i) {
+      array x = zeros({1 + (seed + i) % 3});
+      array y = array(float(i));
+      std::vector<array> r = f({x, y});
+      eval(r);
+      wrong += values(r[0])[0] != 2.0f + float(i);
+      wrong += r[1].item<float>() != 2.0f * float(x.size());
+      wrong += vjp(f, {x, y}, std::vector<array>{zeros_like(x), array(1.0f)})
+                   .derivatives[1]
+                   .item<float>() != 0.0f;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back(work, t);
+  }
+  for (std::thread& t : threads) {
+    t.join();
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("a primitive without a mapping rule is applied slice by slice") {
