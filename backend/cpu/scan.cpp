@@ -4,6 +4,7 @@
 // that the chunks can start at once; otherwise lines go through their chunks in turn. Both give the
 // same bits.
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -168,8 +169,33 @@ Job make_job(const Scan& p, const Operand& x, const Operand& out) {
   return job;
 }
 
+// Rows in one piece each, with as little as possible to do for a short one.
+void scan_rows(const Job& job) {
+  const ScanKernel& k = job.kernel;
+  int64_t size = job.layout.size, shift = job.inclusive ? 0 : job.reverse ? -1 : 1;
+  int64_t first = shift < 0 ? 1 : 0;  // of the elements that are added
+  int64_t grain = std::max<int64_t>(1, grain_elements / size);
+  parallel_for(job.lines(), grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char base[max_carry] = {}, local[max_carry];
+    k.start(base, 1);
+    Odometer o(job.layout.outer, 0);
+    o.seek(begin);
+    for (int64_t line = begin; line < end; ++line, o.next()) {
+      char* to = job.out + line * size * job.itemsize;
+      job.store_nothing(to, 1);
+      std::memcpy(local, base, max_carry);
+      k.row(job.in + (o.offset(0) + first) * job.itemsize, job.count, job.reverse, base, local,
+            to + (first + shift) * job.itemsize);
+    }
+  });
+}
+
 // Every line from its start to its end.
 void scan_lines(const Job& job) {
+  if (job.layout.columns == 1 && job.chunks == 1) {
+    scan_rows(job);
+    return;
+  }
   const ScanKernel& k = job.kernel;
   int64_t elements = std::max<int64_t>(1, job.layout.size * job.strip);
   int64_t grain = std::max<int64_t>(1, grain_elements / elements);
@@ -277,10 +303,11 @@ void eval_cpu(const Recurrence& p, Inputs in, Outputs out, Encoder&) {
   int64_t step = p.way.reverse ? -l.columns : l.columns;
   int64_t grain = std::max<int64_t>(1, grain_elements / (l.size * strip));
   parallel_for(l.outer.size * strips, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char carries[strip_size * max_carry];
     for (int64_t t = begin; t < end; ++t) {
       int64_t first = t % strips * strip, n = std::min(strip, l.columns - first);
       int64_t at = (t / strips * line_elements + start + first) * itemsize;
-      alignas(64) char carries[strip_size * max_carry] = {};
+      std::memset(carries, 0, size_t(n * max_carry));
       f(a.ptr<const char>() + at, b.ptr<const char>() + at, step, l.size, n, p.way.inclusive,
         carries, out[0].ptr<char>() + at);
     }

@@ -104,10 +104,10 @@ template <typename E>
 void columns(const void* px, int64_t x_stride, int64_t rows, int64_t n, const void* base,
              void* local, void* out, int64_t out_stride) {
   typedef typename E::T T;
-  Carries l = Carries::of(local, n), b = Carries::of(base, n);
+  Carries l = Carries::of(local, n), b = Carries::of(base ? base : local, n);
   for (int64_t j = 0; j < n; j += width) {
     const T* x = (const T*)px + j;
-    T* y = (T*)out + j;
+    T* y = out ? (T*)out + j : nullptr;
     int64_t m = n - j < width ? n - j : width;
     float high[width] = {}, base_high[width] = {}, base_sum[width] = {};
     double sum[width] = {};
