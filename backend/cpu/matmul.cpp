@@ -492,7 +492,9 @@ void run_in_parts(const Product& p, int64_t parts, Encoder& e) {
   });
 }
 
-void run(const Product& p, std::string_view op, Encoder& e) {
+}  // namespace
+
+void cpu::multiply(const Product& p, std::string_view op, Encoder& e) {
   dispatch(InexactTypes{}, p.dtype, op, [&]<typename T>() {
     if constexpr (!is_half_type<T>) {
       if (int64_t parts = sum_parts(p); parts > 1) {
@@ -503,14 +505,12 @@ void run(const Product& p, std::string_view op, Encoder& e) {
   });
 }
 
-}  // namespace
-
 void eval_cpu(const Matmul&, Inputs in, Outputs out, Encoder& e) {
-  run(make_product(in[0], in[1], nullptr, out[0], 1.0f, 0.0f), "matmul", e);
+  cpu::multiply(make_product(in[0], in[1], nullptr, out[0], 1.0f, 0.0f), "matmul", e);
 }
 
 void eval_cpu(const AddMM& p, Inputs in, Outputs out, Encoder& e) {
-  run(make_product(in[1], in[2], &in[0], out[0], p.alpha, p.beta), "addmm", e);
+  cpu::multiply(make_product(in[1], in[2], &in[0], out[0], p.alpha, p.beta), "addmm", e);
 }
 
 }  // namespace mlx::core

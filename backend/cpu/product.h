@@ -1,6 +1,7 @@
 // One batch of matrix products as the evaluators describe it to whatever computes it.
 #pragma once
 
+#include "backend/cpu/encoder.h"
 #include "mlx/dtype.h"
 #include "mlx/layout.h"
 
@@ -31,6 +32,9 @@ struct Product {
   int64_t n() const { return b.columns; }
   int64_t k() const { return a.columns; }
 };
+
+// The products, on the pool; results do not depend on the number of threads.
+void multiply(const Product& p, std::string_view op, Encoder& e);
 
 // True if the product was done, by our own kernels on packed panels.
 bool try_packed_product(const Product& p);

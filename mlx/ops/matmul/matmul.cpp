@@ -82,17 +82,6 @@ array scaled(const array& a, float factor, StreamOrDevice s = {}) {
   return factor == 1.0f ? a : multiply(array(factor, a.dtype()), a, s);
 }
 
-// True if the rows of x are the last axis of another array.
-bool is_transposed(const array& x) {
-  const Node& n = *x.node();
-  if (!n.primitive || n.primitive->id() != PrimitiveId::Transpose) {
-    return false;
-  }
-  const Axes& axes = static_cast<const Transpose&>(*n.primitive).axes;
-  int last = int(axes.size()) - 1;
-  return last > 0 && axes[last - 1] == last;
-}
-
 // x @ yᴴ summed to the shape of the factor it is the cotangent of. If that is the transpose of
 // something, such as a weight, the product is computed transposed: the cotangent of the weight then
 // is dense.
@@ -156,6 +145,16 @@ std::vector<array> align_lanes(const std::vector<array>& inputs, const std::vect
 }
 
 }  // namespace
+
+bool is_transposed(const array& x) {
+  const Node& n = *x.node();
+  if (!n.primitive || n.primitive->id() != PrimitiveId::Transpose) {
+    return false;
+  }
+  const Axes& axes = static_cast<const Transpose&>(*n.primitive).axes;
+  int last = int(axes.size()) - 1;
+  return last > 0 && axes[last - 1] == last;
+}
 
 array matmul(const array& a, const array& b, StreamOrDevice where) {
   Stream s = to_stream(where);

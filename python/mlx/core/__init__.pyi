@@ -3728,6 +3728,90 @@ def addmm(arg0: array, arg1: array, arg2: array, alpha: float = 1.0, beta: float
                [7, 7]], dtype=float32)
     """
 
+def gather_mm(arg0: array, arg1: array, lhs_indices: array | None = None, rhs_indices: array | None = None, *, sorted_indices: bool = False, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Products of matrices that are chosen by indices.
+
+    The indices count the matrices of a and b, their leading axes flattened.
+    The matrices are read where they are: nothing of b is copied.
+
+    Args:
+        a (array): shape ``(..., m, k)``.
+        b (array): shape ``(..., k, n)``.
+        lhs_indices (array, optional): integers that choose matrices of a;
+          without them, all in order.
+        rhs_indices (array, optional): the same for b. Both broadcast
+          together; without either, the result is that of :func:`matmul`.
+        sorted_indices (bool): the indices ascend. The result is the same.
+
+    Returns:
+        array: the shape of the indices, then ``(m, n)``.
+
+    Raises:
+        ValueError: fewer than two axes, inner sizes that differ, indices that
+          are no integers or do not broadcast, or a dtype that is not real
+          floating.
+
+    Example:
+        >>> experts = mx.ones((4, 3, 2))
+        >>> mx.gather_mm(mx.ones((1, 3)), experts, rhs_indices=mx.array([3, 0])).shape
+        (2, 1, 2)
+    """
+
+def segmented_mm(arg0: array, arg1: array, segments: array, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Products over stretches of the inner axis: ``a[:, s:e] @ b[s:e]`` for each
+    segment ``(s, e)``; an empty one gives zeros.
+
+    Args:
+        a (array): shape ``(m, k)``.
+        b (array): shape ``(k, n)``.
+        segments (array): integers of shape ``(..., 2)``; what is outside
+          ``0 ... k`` is moved to the nearer end.
+
+    Returns:
+        array: shape ``(..., m, n)``.
+
+    Raises:
+        ValueError: other shapes, segments that are no integers, or a dtype
+          that is neither floating nor complex.
+
+    Example:
+        >>> mx.segmented_mm(mx.ones((1, 4)), mx.ones((4, 1)), mx.array([[0, 1], [1, 4]]))
+        array([[[1]],
+               [[3]]], dtype=float32)
+    """
+
+def block_masked_mm(arg0: array, arg1: array, block_size: int = 64, mask_out: array | None = None, mask_lhs: array | None = None, mask_rhs: array | None = None, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
+    """
+    Matrix product with masks for square blocks of the operands and the result.
+
+    A bool mask keeps blocks or makes them zero; a floating one multiplies
+    them. If one operand has a bool mask and the other a floating one, both
+    multiply. Without masks this is :func:`matmul`.
+
+    Args:
+        a (array): shape ``(..., m, k)``.
+        b (array): shape ``(..., k, n)``.
+        block_size (int): 32 or 64; the last blocks of an axis may be smaller.
+        mask_out (array, optional): shape ``(..., ceil(m / block_size),
+          ceil(n / block_size))``.
+        mask_lhs (array, optional): the same for m and k.
+        mask_rhs (array, optional): the same for k and n.
+
+    Returns:
+        array: shape ``(..., m, n)``.
+
+    Raises:
+        ValueError: another block size with masks, or shapes and dtypes that do
+          not fit.
+
+    Example:
+        >>> keep = mx.array([[True, False]])
+        >>> mx.block_masked_mm(mx.ones((1, 96)), mx.ones((96, 1)), 64, mask_lhs=keep).item()
+        64.0
+    """
+
 def tensordot(arg0: array, arg1: array, axes: int | Sequence[Sequence[int]] = 2, *, stream: Stream | ThreadLocalStream | Device | DeviceType | None = None) -> array:
     """
     Sum of products over chosen axes of a and b.
