@@ -134,7 +134,12 @@ def test_shapeless_refuses_shapes_that_do_not_fit():
         (lambda x: x + mx.ones((4, 4)), "add"),
         (lambda x: x @ mx.ones((4, 2)), "matmul"),
         (lambda x: mx.unflatten(x, 0, (2, 2)), "unflatten|reshape"),
-        (lambda x: mx.vmap(lambda row: row * 2)(x), "mapped"),
+        (lambda x: mx.vmap(lambda row: row * 2)(x), "an axis has 2 elements in this call"),
+        (lambda x: mx.repeat(x, 2, 0), "an axis has 2 elements"),
+        (lambda x: mx.tile(x, (2, 1)), "an axis has 2 elements"),
+        (lambda x: mx.kron(x, x), "an axis has 2 elements"),
+        (lambda x: mx.tensordot(x, x.T, 1), "an axis has 2 elements"),
+        (lambda x: mx.einsum("ij,kj->ik", x, x), "an axis has 2 elements"),
         (lambda x: x.reshape(2, -1), None),
         (lambda x: mx.concatenate([x, mx.ones((1, 4))]), "concatenate"),
         (lambda x: mx.addmm(mx.ones((4, 4)), x, x.T), "addmm"),
@@ -176,3 +181,12 @@ def test_shapeless_with_state_vmap_checkpoint_and_nested():
     for n in (3, 5):
         state[0] = mx.ones(n)
         assert g(mx.ones(n)).item() == 2 and state[0].tolist() == [2] * n
+
+
+def test_shapeless_gradients_of_products_are_right_or_refused():
+    f = mx.compile(mx.grad(lambda x: x.prod(0).sum()), shapeless=True)
+    assert_same(f(sample((1, 4))), mx.ones((1, 4)))
+    with pytest.raises(ValueError, match="an axis has 3 elements"):
+        f(sample((3, 4)))
+    with pytest.raises(ValueError, match="cannot be used in a shapeless"):
+        mx.compile(mx.grad(lambda x: x.prod()), shapeless=True)(sample((3,)))

@@ -5,6 +5,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -79,7 +80,8 @@ array tensordot(const array& a, const array& b, std::span<const int> axes_a,
   for (int d : free_b) {
     shape.push_back(b.shape(d));
   }
-  array p = matmul(as_matrix(a, free_a, left, s), as_matrix(b, right, free_b, s), s);
+  array p = matmul(as_matrix(pin_shape(a), free_a, left, s),
+                   as_matrix(pin_shape(b), right, free_b, s), s);
   return reshape(p, shape, s);
 }
 
@@ -117,7 +119,8 @@ array kron(const array& a, const array& b, StreamOrDevice s) {
     right.push_back(n);
     product.push_back(element_count(Shape{m, n}, "kron"));
   }
-  return reshape(multiply(reshape(a, left, s), reshape(b, right, s), s), product, s);
+  return reshape(multiply(reshape(pin_shape(a), left, s), reshape(pin_shape(b), right, s), s),
+                 product, s);
 }
 
 array inner(const array& a, const array& b, StreamOrDevice s) {

@@ -11,6 +11,7 @@
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/matmul/matmul.h"
 #include "mlx/ops/reduce/reduce.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -483,7 +484,7 @@ array einsum(std::string_view subscripts, std::span<const array> operands, Strea
   }
   std::vector<Term> terms;
   for (size_t k = 0; k < operands.size(); ++k) {
-    terms.push_back(simplified({astype(operands[k], t, s), e.inputs[k]}, e, s));
+    terms.push_back(simplified({astype(pin_shape(operands[k]), t, s), e.inputs[k]}, e, s));
   }
   for (const std::vector<int>& step : greedy_path(e)) {
     terms.push_back(run_step(terms, step, e, s));

@@ -6,6 +6,7 @@
 #include "mlx/error.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/matmul/matmul.h"
+#include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
 
 namespace mlx::core {
@@ -100,7 +101,7 @@ array hadamard_transform(const array& a, std::optional<float> scale, StreamOrDev
   }
   int64_t n = a.ndim() == 0 ? 1 : a.shape(-1), m = odd_order(n);
   Dtype t = at_least_float(a.dtype());
-  array x = astype(a, t.is_half() ? float32 : t, s);
+  array x = astype(pin_shape(a), t.is_half() ? float32 : t, s);
   int64_t outer = a.size() / n, inner = n / m;
   if (m > 1) {
     x = apply(odd_matrix(m), m, outer, inner, x, s);

@@ -101,7 +101,7 @@ array products_of_others(const array& x) {
     right.push_back(b);
     level = multiply(a, b);
   }
-  array others = ones(one_wide, x.dtype());
+  array others = ones_like(level);
   for (size_t i = left.size(); i-- > 0;) {
     array both[] = {multiply(others, right[i]), multiply(others, left[i])};
     others = concatenate(both, -1);
@@ -114,7 +114,8 @@ array products_of_others(const array& x) {
 }
 
 // Derivative of a product by each of its factors, in the shape of x.
-array product_partials(const array& x, const Axes& axes) {
+array product_partials(const array& factors, const Axes& axes) {
+  array x = pin_shape(factors);
   if (x.size() == 0) {
     return x;
   }

@@ -87,7 +87,7 @@ array repeat(const array& a, int64_t repeats, int axis, StreamOrDevice s) {
   Shape spread = a.shape();
   spread.insert(spread.begin() + at + 1, repeats);
   element_count(spread, "repeat");
-  array wide = broadcast_to(expand_dims(a, at + 1, s), std::move(spread), s);
+  array wide = broadcast_to(expand_dims(pin_shape(a), at + 1, s), std::move(spread), s);
   return reshape(wide, std::move(result), s);
 }
 
@@ -118,7 +118,7 @@ array tile(const array& a, Shape reps, StreamOrDevice s) {
   if (result == a.shape()) {
     return a;
   }
-  array wide = broadcast_to(reshape(a, std::move(split), s), std::move(spread), s);
+  array wide = broadcast_to(reshape(pin_shape(a), std::move(split), s), std::move(spread), s);
   return reshape(wide, std::move(result), s);
 }
 
@@ -131,7 +131,7 @@ std::vector<array> meshgrid(std::span<const array> arrays, Grid grid, GridOrder 
     Shape shape(size_t(n), 1);
     shape[i] = arrays[i].size();
     full.push_back(arrays[i].size());
-    out.push_back(reshape(arrays[i], std::move(shape), s));
+    out.push_back(reshape(pin_shape(arrays[i]), std::move(shape), s));
   }
   for (array& x : out) {
     if (grid == Grid::dense) {

@@ -178,9 +178,10 @@ std::string PinnedSize::describe() const { return format("axis={} size={}", axis
 std::vector<Shape> PinnedSize::output_shapes(const std::vector<array>& inputs) const {
   if (inputs[0].shape(axis) != size) {
     fail<ValueError>(
-        "[compile] an axis of {} elements was mapped when the function was traced; it has {} in "
-        "this call",
-        size, inputs[0].shape(axis));
+        "[compile] an axis has {} elements in this call; it had {} when the function was traced, "
+        "and "
+        "the trace depends on that",
+        inputs[0].shape(axis), size);
   }
   return {inputs[0].shape()};
 }
@@ -229,6 +230,14 @@ array axis_size(const array& a, int axis, Dtype dtype) {
 
 array pin_size(const array& a, int axis) {
   return shapes_may_change() ? pinned(a, axis, a.shape(axis)) : a;
+}
+
+array pin_shape(const array& a) {
+  array x = a;
+  for (int axis = 0; axis < a.ndim(); ++axis) {
+    x = pin_size(x, axis);
+  }
+  return x;
 }
 
 }  // namespace mlx::core

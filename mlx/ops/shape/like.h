@@ -98,5 +98,6 @@ MLX_INTERNAL array inverse_count(const array& a, const Axes& axes, double numera
 MLX_INTERNAL array axis_size(const array& a, int axis, Dtype dtype);
 // a, of whose axis other operations of the trace have taken the size.
 MLX_INTERNAL array pin_size(const array& a, int axis);
+MLX_INTERNAL array pin_shape(const array& a);
 
 }  // namespace mlx::core
