@@ -61,9 +61,23 @@ struct ScatterJob {
     }
     for (int64_t i = 0; i < kept; ++i) {
       const T* update = source + from[i] * inner;
+      if (i + 2 < kept) {
+        fetch(to + at[i + 2] + frame.runs[0] + c0, source + from[i + 2] * inner + c0, c1 - c0);
+      }
       for (int64_t run : frame.runs) {
         apply_run<mode>(to + at[i] + run, update, c0, c1);
         update += frame.run_length;
+      }
+    }
+  }
+
+  // Rows lie anywhere: those of the update after the next are asked for ahead of time.
+  void fetch(const A* row, const T* update, int64_t length) const {
+    constexpr int64_t line = 64, most = 4096;
+    if (frame.run_stride == 1 && length * int64_t(sizeof(T)) >= 4 * line) {
+      for (int64_t i = 0; i < std::min<int64_t>(length, most / sizeof(T)); i += line / sizeof(T)) {
+        __builtin_prefetch(row + i, 0, 2);
+        __builtin_prefetch(update + i, 0, 2);
       }
     }
   }
