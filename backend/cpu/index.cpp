@@ -48,6 +48,18 @@ void pick(const T* from, const int64_t* at, int64_t count, const Line& line, T* 
   }
 }
 
+constexpr int64_t least_fetched = 64;
+
+// Elements of a line are read in no order that the hardware could foresee: asks for all of the
+// next.
+template <typename T>
+void fetch_line(const T* line, int64_t size) {
+  constexpr int64_t step = 64 / int64_t(sizeof(T));
+  for (int64_t i = 0; i < size; i += step) {
+    __builtin_prefetch(line + i, 0, 2);
+  }
+}
+
 // Contiguous indices of 32 bits into a contiguous axis.
 bool fits_take(const Operand& index, int64_t index_stride, int64_t size, int64_t stride) {
   return (index.dtype == int32 || index.dtype == uint32) && index_stride == 1 && stride == 1 &&
@@ -112,14 +124,20 @@ void eval_cpu(const GatherAxis& p, Inputs in, Outputs out, Encoder&) {
       line.values == 1 && line.target == 0 && fits_take(index, line.index, size, line.axis);
   auto take = index_table().take[index_kernel(a.dtype.size())];
   int64_t run = std::min(length, index_run), runs = (length + run - 1) / run;
+  bool fetches = direct && runs == 1 && size <= length && size >= least_fetched;
   Odometer rows(walk, 1);
   int64_t grain = std::max<int64_t>(1, unit_elements / run);
   dispatch_size(a.dtype.size(), [&]<typename T>() {
     cpu::parallel_for(rows.steps() * runs, grain, [&](int64_t begin, int64_t end) {
       int64_t at[index_run];
-      Odometer o(walk, 1);
+      Odometer o(walk, 1), ahead(walk, 1);
       o.seek(begin / runs);
+      ahead.seek(std::min(begin / runs + 1, rows.steps() - 1));
       for (int64_t u = begin; u < end; ++u) {
+        if (fetches && u + 1 < end) {
+          fetch_line(a.ptr<T>() + ahead.offset(2), size);
+          ahead.next();
+        }
         int64_t first = u % runs * run, count = std::min(run, length - first);
         T* to = out[0].ptr<T>() + o.offset(1) + first * line.values;
         const T* from = a.ptr<T>() + o.offset(2) + first * line.target;
