@@ -72,6 +72,9 @@ class Program {
   void add_inputs(Inputs in);
   void assign_slots(std::span<const TapeStep> steps, std::span<const int16_t> results);
   void run_range(int64_t begin, int64_t end) const;
+  char* output(const Step& s, int64_t begin) const {
+    return out_[size_t(s.output)].ptr<char>() + begin * s.itemsize;
+  }
   const char* read(const Source& s, int64_t begin, int64_t n, char* slot) const;
 
   Outputs out_;
@@ -203,11 +206,17 @@ void Program::run_range(int64_t begin, int64_t end) const {
       if (sources_[k].kind != Source::Kind::scalar) {
         at[k] = read(sources_[k], b, n, memory + k * slot_bytes);
       }
+      if (!whole && sources_[k].kind == Source::Kind::flat) {
+        int64_t bytes = n * sources_[k].itemsize;
+        prefetch<Level::first>(at[k] + bytes, bytes);
+      }
+    }
+    for (const Step& s : steps_) {
+      if (s.output >= 0 && !whole) prefetch<Level::second>(output(s, b), n * s.itemsize);
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
       const Step& s = steps_[i];
-      char* to = s.output >= 0 ? out_[size_t(s.output)].ptr<char>() + b * s.itemsize
-                               : memory + size_t(s.slot) * slot_bytes;
+      char* to = s.output >= 0 ? output(s, b) : memory + size_t(s.slot) * slot_bytes;
       const void* from[3] = {};
       for (int k = 0; k < s.arity; ++k) {
         from[k] = at[size_t(s.sources[k])];

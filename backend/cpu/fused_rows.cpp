@@ -45,12 +45,6 @@ struct Step {
   size_t tile = 0;
 };
 
-// Into the second-level cache. Steps on tiles leave the memory idle, and the processor's own
-// prefetchers start anew at every block.
-void prefetch(const char* x, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(x + i, 0, 2);
-}
-
 class RowProgram {
  public:
   RowProgram(const FusedRows& p, Inputs in, Outputs out);
@@ -204,7 +198,7 @@ void RowProgram::read_inputs(int64_t row, int64_t count, Thread& t) const {
     const Source& s = sources_[k];
     if (s.wide_use && s.flat) {
       t.wide[k] = s.data + row * n_ * s.itemsize;
-      prefetch(t.wide[k] + count * n_ * s.itemsize, count * n_ * s.itemsize);
+      prefetch<Level::second>(t.wide[k] + count * n_ * s.itemsize, count * n_ * s.itemsize);
     } else if (s.wide_use && !s.repeated) {
       t.wide[k] = read_tile(plan_, s.plan, s.data, s.itemsize, row * n_, count * n_,
                             t.memory + s.wide_tile);
@@ -269,7 +263,7 @@ void RowProgram::run_range(int64_t begin, int64_t end, char* memory) const {
     count = std::min(block_, end - row);
     read_inputs(row, count, t);
     for (const Step& s : steps_) {
-      if (s.output >= 0 && s.wide) prefetch(output(s, row), count * n_ * s.itemsize);
+      if (s.output >= 0 && s.wide) prefetch<Level::second>(output(s, row), count * n_ * s.itemsize);
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
       const Step& s = steps_[i];

@@ -15,4 +15,13 @@ TileFn tile_kernel(EwOp op, Dtype last_operand, Dtype result);
 const char* read_tile(const Plan& plan, int k, const char* data, int64_t itemsize, int64_t begin,
                       int64_t n, char* slot);
 
+// Asks for memory that a later block of a program reads or writes. Steps on tiles leave the memory
+// idle, and the processor's own prefetchers start anew at every block.
+enum class Level { first, second };  // cache
+template <Level level>
+inline void prefetch(const char* x, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64)
+    __builtin_prefetch(x + i, 0, level == Level::first ? 3 : 2);
+}
+
 }  // namespace mlx::core::cpu
