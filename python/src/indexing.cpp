@@ -37,26 +37,43 @@ array spread_value(array v, const Selection& s) {
   return broadcast_to(v, s.shape);
 }
 
-// Where the new axes stand in the result, of a key that takes all axes whole: a slice of all
-// elements says nothing about how many there are.
+// A slice of all elements says nothing about how many there are.
+bool takes_all(const KeyItem& x) {
+  if (x.kind == ItemKind::slice && x.slice) {
+    for (const char* part : {"start", "stop", "step"}) {
+      if (!nb::object(x.slice.attr(part)).is_none()) {
+        return false;
+      }
+    }
+  }
+  return x.kind == ItemKind::slice || x.kind == ItemKind::ellipsis;
+}
+
+// Where the new axes stand in the result, of a key that takes all axes whole.
 std::optional<Axes> only_new_axes(const KeyItems& items) {
   Axes added;
   int position = 0;
   for (const KeyItem& x : items) {
     if (x.kind == ItemKind::new_axis) {
       added.push_back(position);
-    } else if (x.kind == ItemKind::slice) {
-      for (const char* part : {"start", "stop", "step"}) {
-        if (x.slice && !nb::object(x.slice.attr(part)).is_none()) {
-          return {};
-        }
-      }
-    } else if (x.kind != ItemKind::ellipsis) {
+    } else if (!takes_all(x)) {
       return {};
     }
     position += x.kind != ItemKind::ellipsis;
   }
   return added;
+}
+
+// Index arrays and axes taken whole: a gather alone, which knows no sizes.
+bool only_indices(const KeyItems& items) {
+  bool any = false;
+  for (const KeyItem& x : items) {
+    any = any || x.kind == ItemKind::indices;
+    if (x.kind != ItemKind::indices && !takes_all(x)) {
+      return false;
+    }
+  }
+  return any;
 }
 
 }  // namespace
@@ -70,6 +87,9 @@ array get_item(const array& a, nb::handle key) {
     return expand_dims(a, std::span<const int>(*added));
   }
   Selection s = select(a, items);
+  if (shapes_may_change() && only_indices(items)) {
+    return gather(a, s.indices, s.axes, s.position);
+  }
   array x = strided_slice(reshape(a, s.source), s.start, s.step, s.count);
   if (!s.indices.empty()) {
     x = gather(x, s.indices, s.axes, s.position);
@@ -83,6 +103,9 @@ array write_item(ScatterMode mode, const array& a, nb::handle key, const array& 
     return masked_scatter(mode, a, *mask, value);
   }
   Selection s = select(a, items);
+  if (shapes_may_change() && only_indices(items)) {
+    return scatter(mode, a, s.indices, value, s.axes, s.position);
+  }
   array v = spread_value(value, s), base = reshape(a, s.source);
   array part = strided_slice(base, s.start, s.step, s.count);
   if (s.indices.empty()) {

@@ -384,3 +384,23 @@ def test_large_updates(name, dtype, spread):
 
 def to_half(x, dtype):
     return np.array(mx.array(x.astype(np.float32)).astype(getattr(mx, dtype)).astype(mx.float32))
+
+
+def test_shapeless_functions_follow_the_sizes():
+    def f(x, v, i):
+        y = x * 1
+        y[i] = v
+        return x[i], x[:, i % 2], x.at[i].add(1.0), y, mx.grad(lambda x: (x[i] ** 2).sum())(x)
+
+    g = mx.compile(f, shapeless=True)
+    for n, count in ((3, 2), (5, 4), (2, 1)):
+        x, v = mx.array(sample((n, 2), "float32")), mx.array(sample((count, 2), "float32", "v"))
+        i = mx.arange(count) % n
+        for got, want in zip(g(x, v, i), f(x, v, i)):
+            np.testing.assert_array_equal(np.array(got), np.array(want))
+    # What has no elements cannot be indexed, in a replay neither.
+    for h in (lambda x, i: x[i], lambda x, i: mx.take_along_axis(x, i[:, None], 0)):
+        k = mx.compile(h, shapeless=True)
+        k(mx.ones((3, 1)), mx.array([0, 1]))
+        with pytest.raises(ValueError, match="empty axis"):
+            k(mx.ones((0, 1)), mx.array([0, 1]))

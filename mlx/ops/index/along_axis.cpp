@@ -28,9 +28,7 @@ Aligned align(std::string_view op, const array& a, const array& indices, int axi
   array_shape = index_shape = common;
   array_shape[axis] = a.shape()[axis];
   index_shape[axis] = indices.shape()[axis];
-  if (array_shape[axis] == 0 && element_count(index_shape) > 0) {
-    fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, axis, a.shape());
-  }
+  check_not_empty(op, a, axis, index_shape);
   return {
       array_shape == a.shape() ? a : broadcast_to(a, std::move(array_shape), s),
       index_shape == indices.shape() ? indices : broadcast_to(indices, std::move(index_shape), s)};
@@ -69,6 +67,7 @@ std::string GatherAxis::describe() const { return format("axis={}", axis); }
 
 std::vector<Shape> GatherAxis::output_shapes(const std::vector<array>& inputs) const {
   check_aligned("take_along_axis", inputs[0], inputs[1], axis);
+  check_not_empty("take_along_axis", inputs[0], axis, inputs[1].shape());
   return {inputs[1].shape()};
 }
 

@@ -80,13 +80,17 @@ Indexing prepare_indices(std::string_view op, const array& a, std::span<const ar
     x.shape = broadcast_shapes(x.shape, i.shape(), op);
   }
   for (size_t k = 0; k < indices.size(); ++k) {
-    if (a.shape()[x.axes[k]] == 0 && element_count(x.shape) > 0) {
-      fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, x.axes[k], a.shape());
-    }
+    check_not_empty(op, a, x.axes[k], x.shape);
     bool fits = indices[k].shape() == x.shape;
     x.indices.push_back(fits ? indices[k] : broadcast_to(indices[k], x.shape, s));
   }
   return x;
+}
+
+void check_not_empty(std::string_view op, const array& a, int axis, ShapeView index) {
+  if (a.shape()[axis] == 0 && element_count(index) > 0) {
+    fail<ValueError>("[{}] cannot index the empty axis {} of shape {}", op, axis, a.shape());
+  }
 }
 
 Shape common_shape(std::string_view op, const std::vector<array>& inputs, size_t first) {

@@ -11,6 +11,9 @@ namespace mlx::core {
 // ValueError unless the dtype is an integer one.
 void check_index_dtype(std::string_view op, const array& index);
 
+// ValueError if there are indices of this shape for an axis without elements.
+void check_not_empty(std::string_view op, const array& a, int axis, ShapeView index);
+
 // For a derivative with respect to indices: zeros if they are cut off from their origin by
 // stop_gradient, else ValueError.
 array index_cotangent(std::string_view op, const array& index);

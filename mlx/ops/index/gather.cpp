@@ -15,7 +15,11 @@ std::string Gather::describe() const {
 }
 
 std::vector<Shape> Gather::output_shapes(const std::vector<array>& inputs) const {
-  return {gathered_shape(inputs[0].shape(), common_shape("gather", inputs, 1), axes, position)};
+  Shape index = common_shape("gather", inputs, 1);
+  for (int axis : axes) {
+    check_not_empty("gather", inputs[0], axis, index);
+  }
+  return {gathered_shape(inputs[0].shape(), index, axes, position)};
 }
 
 std::vector<array> Gather::vjp(const std::vector<array>& inputs,

@@ -6,6 +6,7 @@
 #include "mlx/ops/index/index.h"
 #include "mlx/ops/shape/like.h"
 #include "mlx/ops/shape/shape.h"
+#include "mlx/transforms/trace.h"
 
 namespace mlx::core {
 
@@ -249,7 +250,9 @@ array scatter(ScatterMode mode, const array& a, std::span<const array> indices,
   Shape shape = gathered_shape(a.shape(), x.shape, x.axes, position);
   array values = astype(updates, a.dtype(), s);
   if (values.shape() != shape) {
-    values = broadcast_to(values, std::move(shape), s);
+    values = shapes_may_change()
+                 ? broadcast_like(values, gather(a, x.indices, x.axes, position, s), s)
+                 : broadcast_to(values, std::move(shape), s);
   }
   if (values.size() == 0) {
     return a;
