@@ -200,19 +200,20 @@ void Program::run_range(int64_t begin, int64_t end) const {
   bool whole = steps_.size() == 1 && std::all_of(sources_.begin(), sources_.end(), [](auto& s) {
                  return s.kind == Source::Kind::flat;
                });
+  bool asks = steps_.size() > 1;  // a single step keeps the memory busy by itself
   for (int64_t b = begin, n; b < end; b += n) {
     n = whole ? end - b : std::min(tile, end - b);
     for (size_t k = 0; k < inputs; ++k) {
       if (sources_[k].kind != Source::Kind::scalar) {
         at[k] = read(sources_[k], b, n, memory + k * slot_bytes);
       }
-      if (!whole && sources_[k].kind == Source::Kind::flat) {
+      if (asks && sources_[k].kind == Source::Kind::flat) {
         int64_t bytes = n * sources_[k].itemsize;
         prefetch<Level::first>(at[k] + bytes, bytes);
       }
     }
     for (const Step& s : steps_) {
-      if (s.output >= 0 && !whole) prefetch<Level::second>(output(s, b), n * s.itemsize);
+      if (s.output >= 0 && asks) prefetch<Level::second>(output(s, b), n * s.itemsize);
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
       const Step& s = steps_[i];
