@@ -10,6 +10,17 @@ using namespace cpu;
 
 namespace {
 
+constexpr int64_t least_fetched = 64, most_fetched = 1024;  // elements
+
+// Lines are read in no order that the hardware could foresee: asks for one ahead of time.
+template <typename T>
+void fetch_line(const T* line, int64_t size) {
+  constexpr int64_t step = 64 / int64_t(sizeof(T));
+  for (int64_t i = 0; i < size; i += step) {
+    __builtin_prefetch(line + i, 0, 2);
+  }
+}
+
 // One inner block for each of `count` positions.
 template <typename T>
 void gather_blocks(const T* from, const int64_t* positions, int64_t count, const Frame& f, T* to) {
@@ -20,7 +31,11 @@ void gather_blocks(const T* from, const int64_t* positions, int64_t count, const
     }
     return;
   }
+  bool fetches = f.run_stride == 1 && f.run_length >= 4 * least_fetched;
   for (int64_t i = 0; i < count; ++i) {
+    if (fetches && i + 2 < count) {
+      fetch_line(from + positions[i + 2] + f.runs[0], std::min(f.run_length, most_fetched));
+    }
     for (int64_t run : f.runs) {
       const T* x = from + positions[i] + run;
       if (f.run_stride == 1) {
@@ -45,18 +60,6 @@ void pick(const T* from, const int64_t* at, int64_t count, const Line& line, T* 
   }
   for (int64_t i = 0; i < count; ++i) {
     to[i * line.values] = from[i * line.target + at[i] * line.axis];
-  }
-}
-
-constexpr int64_t least_fetched = 64;
-
-// Elements of a line are read in no order that the hardware could foresee: asks for all of the
-// next.
-template <typename T>
-void fetch_line(const T* line, int64_t size) {
-  constexpr int64_t step = 64 / int64_t(sizeof(T));
-  for (int64_t i = 0; i < size; i += step) {
-    __builtin_prefetch(line + i, 0, 2);
   }
 }
 
