@@ -19,9 +19,9 @@ void eval_cpu(const MaskRank& p, Inputs in, Outputs out, Encoder&) {
         for (int64_t lane = begin; lane < end; ++lane) {
           const bool* m = mask.ptr<bool>() + lane * length;
           int64_t* rank = out[0].ptr<int64_t>() + lane * length;
-          int64_t count = 0;
+          int64_t count = 0, last = std::max<int64_t>(p.limit - 1, 0);
           for (int64_t i = 0; i < length; ++i) {
-            rank[i] = count;
+            rank[i] = std::min(count, last);
             count += m[i];
           }
           if (count > p.limit) {

@@ -300,7 +300,7 @@ def test_window_errors(call, error):
 
 @pytest.mark.parametrize("start, axes, size", WINDOWS[:4], ids=str)
 def test_gradients_of_windows(start, axes, size):
-    s = mx.array([min(max(i, 0), 2) for i in start], mx.int32)
+    s = mx.array([min(max(i, 0), 1) for i in start], mx.int32)
     x, v = mx.array(small((5, 4, 6))), mx.array(small(size, "v"))
     check_gradients(lambda x: mx.slice(x, s, axes, size) ** 2, [x])
     check_gradients(lambda x, v: mx.slice_update(x, v, s, axes) ** 2, [x, v])

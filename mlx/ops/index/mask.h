@@ -6,8 +6,8 @@
 namespace mlx::core {
 
 // For every element of a mask how many true ones come before it.
-// Counts in row-major order, anew for each position of the first `lane_axes` axes. More than
-// `limit` true elements in a lane are an error of the evaluation.
+// Counts in row-major order, anew for each position of the first `lane_axes` axes, up to
+// `limit` - 1. More than `limit` true elements in a lane are an error of the evaluation.
 class MaskRank final : public PrimitiveOf<MaskRank, PrimitiveId::MaskRank> {
  public:
   MaskRank(int lane_axes, int64_t limit) : lane_axes(lane_axes), limit(limit) {}
