@@ -1,7 +1,8 @@
 // Matrix products by the kernels of product_table.h. The output is cut into pieces for the threads;
 // a piece packs a block of b that stays in the second cache and meets it with a few rows of a at a
-// time, read in place where their elements are neighbours. Every element is summed in the same
-// order wherever it lies in a piece, so the cut may follow the number of threads.
+// time, read in place where their elements are neighbours. For few rows of a, b is read in place
+// too. Every element is summed in the same order wherever it lies in a piece, so the cut may follow
+// the number of threads.
 #include <algorithm>
 #include <mutex>
 
@@ -39,6 +40,9 @@ const ProductTable& product_table() {
 }
 
 namespace {
+
+// Rows of a for which packing b costs more than reading it as it lies.
+constexpr int64_t few_rows = 16;
 
 const ProductKernels* kernels_of(Dtype t) {
   const ProductTable& table = product_table();
@@ -83,6 +87,8 @@ class PackedProduct {
                  : kernels.in_place                  ? Packing::none
                  : kernels.pack_rows                 ? Packing::rows
                                                      : Packing::panels),
+        reads_b_(kernels.in_place && kernels.pair == 1 && p.b.column_stride == 1 &&
+                 p.m() <= few_rows),
         direct_(p.dtype == float32 && p.alpha == 1 && p.beta == 0 && order == Order::by_rows) {
     // Even blocks of k, in whole vectors of pairs.
     int64_t blocks = ceil_div(p.k() * kernels.item, kernels.column_bytes);
@@ -90,12 +96,18 @@ class PackedProduct {
     panel_ = kernels.vectors * kernels.lanes;
     group_ = packing_ == Packing::panels && p.a.row_stride == 1 ? 4 * kernels.group : kernels.group;
     int64_t fit = kernels.block_bytes / (depth_ * kernels.item) / panel_ * panel_;
+    if (reads_b_) {
+      // A few rows of b at a time, all along: the order it has in memory.
+      depth_ = std::min<int64_t>(depth_, 32);
+      fit = round_up(p.n(), panel_);
+    }
     block_columns_ = std::max(fit, panel_);
     cut_ = choose_cut();
     block_columns_ = std::min(block_columns_, cut_.columns);
   }
 
   double cost() const { return cut_.cost; }
+  bool reads_b() const { return reads_b_; }
 
   void run() {
     double work = double(cut_.rows) * double(cut_.columns) * double(p_.k());
@@ -134,6 +146,9 @@ class PackedProduct {
     return packing_ == Packing::none ? 0 : size_t(group_ * depth_ * kernels_.item);
   }
   size_t b_bytes() const {
+    if (reads_b_) {
+      return size_t(panel_ * depth_ * kernels_.item);
+    }
     return size_t(round_up(block_columns_, kernels_.lanes) * depth_ * kernels_.item);
   }
   bool keeps_sums() const { return !direct_ && depth_ < p_.k(); }
@@ -205,8 +220,10 @@ class PackedProduct {
       for (int64_t k = 0; k < p_.k(); k += depth_) {
         int64_t depth = std::min(depth_, p_.k() - k);
         Block block{k, depth, c + j, width, b, round_up(depth, kernels_.pair)};
-        kernels_.pack(at(p_.b, batch.offset(1), k, c + j), p_.b.column_stride, p_.b.row_stride,
-                      width, depth, panel_, b);
+        // Of columns that are read in place, those that are no whole vectors are packed.
+        int64_t ready = !reads_b_ ? 0 : width % kernels_.lanes ? width / panel_ * panel_ : width;
+        kernels_.pack(at(p_.b, batch.offset(1), k, c + j + ready), p_.b.column_stride,
+                      p_.b.row_stride, width - ready, depth, panel_, b);
         for (int64_t i = 0; i < rows; i += group_) {
           group(batch, block, r + i, std::min(group_, rows - i), a,
                 keeps_sums() ? sums + i * block_columns_ : sums);
@@ -257,16 +274,21 @@ class PackedProduct {
       const char* a = left.data + i * left.distance * kernels_.item;
       for (int64_t j = 0; j < block.columns; j += panel_) {
         int64_t vectors = ceil_div(std::min(panel_, block.columns - j), kernels_.lanes);
-        const char* b = block.panels + j * block.padded * kernels_.item;
+        const char* b = block.panels + (reads_b_ ? 0 : j * block.padded * kernels_.item);
+        int64_t step = vectors * kernels_.lanes * kernels_.pair;
+        if (reads_b_ && j + vectors * kernels_.lanes <= block.columns) {
+          b = at(p_.b, batch.offset(1), block.k, block.column + j);
+          step = p_.b.row_stride;
+        }
         if (direct_ && j + vectors * kernels_.lanes <= block.columns) {
-          kernels_.multiply[height - 1][vectors - 1](block.depth, a, left.distance, left.step, b,
-                                                     reinterpret_cast<float*>(out) + i * p_.n() + j,
-                                                     p_.n(), add);
+          kernels_.multiply[height - 1][vectors - 1](
+              block.depth, a, left.distance, left.step, b, step,
+              reinterpret_cast<float*>(out) + i * p_.n() + j, p_.n(), add);
         } else {
           whole = std::min(whole, j);
           kernels_.multiply[height - 1][vectors - 1](block.depth, a, left.distance, left.step, b,
-                                                     sums + i * sum_distance() + j, sum_distance(),
-                                                     add && keeps_sums());
+                                                     step, sums + i * sum_distance() + j,
+                                                     sum_distance(), add && keeps_sums());
         }
       }
     }
@@ -307,7 +329,8 @@ class PackedProduct {
   const Order order_;
   const int64_t size_;
   const Packing packing_;
-  const bool direct_;  // sums grow where the result is
+  const bool reads_b_;  // in place
+  const bool direct_;   // sums grow where the result is
   int64_t depth_ = 0, panel_ = 0, group_ = 0, block_columns_ = 0;
   Cut cut_;
 };
@@ -321,7 +344,9 @@ bool try_packed_product(const Product& p) {
   }
   const Product q = transposed(p);
   PackedProduct one(p, *kernels, Order::by_rows), other(q, *kernels, Order::by_columns);
-  (other.cost() < one.cost() ? other : one).run();
+  // What reads in place sums in blocks of its own, so that must not depend on the costs.
+  bool turn = one.reads_b() || other.reads_b() ? !one.reads_b() : other.cost() < one.cost();
+  (turn ? other : one).run();
   return true;
 }
 

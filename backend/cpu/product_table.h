@@ -24,7 +24,7 @@ struct ProductKernels {
   using PackRows = void (*)(const void* from, int64_t stride, int64_t count, int64_t k, void* to);
   // c = a @ panel, or c + a @ panel; whole vectors of columns.
   using Multiply = void (*)(int64_t k, const void* a, int64_t row_distance, int64_t step,
-                            const void* panel, float* c, int64_t ldc, bool add);
+                            const void* panel, int64_t panel_step, float* c, int64_t ldc, bool add);
   // out = alpha · sum + beta · c, rounded to the dtype; what has a factor of 0 is not read.
   struct Result {
     const float* sum;

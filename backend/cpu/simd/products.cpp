@@ -10,7 +10,7 @@ namespace {
 
 template <int rows, int vectors>
 void multiply(int64_t k, const void* from, int64_t row_distance, int64_t step, const void* panel,
-              float* c, int64_t ldc, bool add) {
+              int64_t panel_step, float* c, int64_t ldc, bool add) {
   const float *a = (const float*)from, *b = (const float*)panel;
   F sum[rows][vectors] = {};
   for (int64_t i = 0; i < k; ++i) {
@@ -24,7 +24,7 @@ void multiply(int64_t k, const void* from, int64_t row_distance, int64_t step, c
       for (int v = 0; v < vectors; ++v) sum[r][v] = simd::fma(left, right[v], sum[r][v]);
     }
     a += step;
-    b += vectors * width;
+    b += panel_step;
   }
   put_tile(sum, c, ldc, add);
 }

@@ -16,7 +16,7 @@ MLX_BF16_FN static inline __attribute__((always_inline)) F add_pairs(F sum, I a,
 
 template <int rows, int vectors>
 MLX_BF16_FN void multiply(int64_t k, const void* from, int64_t row_distance, int64_t step,
-                          const void* panel, float* c, int64_t ldc, bool add) {
+                          const void* panel, int64_t panel_step, float* c, int64_t ldc, bool add) {
   const uint16_t *a = (const uint16_t*)from, *b = (const uint16_t*)panel;
   F sum[rows][vectors] = {};
   for (int64_t i = 0; i + 2 <= k; i += 2) {
@@ -32,7 +32,7 @@ MLX_BF16_FN void multiply(int64_t k, const void* from, int64_t row_distance, int
       for (int v = 0; v < vectors; ++v) sum[r][v] = add_pairs(sum[r][v], left, right[v]);
     }
     a += step;
-    b += 2 * vectors * width;
+    b += panel_step;
   }
   if (k % 2 != 0) {
     MLX_UNROLL
