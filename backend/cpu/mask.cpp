@@ -72,7 +72,7 @@ char* pack_rows(const char* from, const uint8_t* mask, int64_t n, int64_t bytes,
 
 }  // namespace
 
-void eval_cpu(const MaskedSelect&, Inputs in, Outputs out, Encoder&) {
+void eval_cpu(const MaskedSelect& p, Inputs in, Outputs out, Encoder&) {
   std::optional<Scratch> memory[2];
   Operand a = make_dense(in[0], memory[0]), mask = make_dense(in[1], memory[1]);
   int64_t n = mask.size, bytes = a.nbytes() / n, itemsize = a.dtype.size();
@@ -87,6 +87,10 @@ void eval_cpu(const MaskedSelect&, Inputs in, Outputs out, Encoder&) {
   });
   for (int64_t c = 0; c < chunks; ++c) {
     place[size_t(c) + 1] += place[size_t(c)];
+  }
+  if (place.back() != p.count) {  // memory shared with another library may change
+    fail<RuntimeError>("[masked_select] the mask had {} true elements and now has {}", p.count,
+                       place.back());
   }
   auto pack = index_table().pack[index_kernel(itemsize)];
   parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {

@@ -190,3 +190,14 @@ def test_rows_of_values():
 def test_namespace_info():
     d = mx.__array_namespace_info__().capabilities()
     assert d["boolean indexing"] and d["data-dependent shapes"]
+
+
+def test_a_mask_that_changes_after_it_was_counted():
+    memory = np.zeros(1 << 20, bool)
+    mask = mx.asarray(memory) if hasattr(mx, "asarray") else mx.array(memory)
+    picked = mx.arange(memory.size)[mask]
+    memory[:] = True
+    try:
+        assert picked.tolist() == []
+    except RuntimeError as e:
+        assert "now has" in str(e)

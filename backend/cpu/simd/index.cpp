@@ -60,7 +60,7 @@ void pack(const void* px, const uint8_t* mask, int64_t n, int64_t kept, void* po
   for (; i + 8 <= n && end - out >= 16; i += 8) {
     out = pack_eight(x + i, bits_of(mask + i), out);
   }
-  for (; out < end; ++i) {
+  for (; i < n && out < end; ++i) {
     *out = x[i];
     out += mask[i];
   }
