@@ -82,13 +82,30 @@ def rms_norm_jax(xp):
     return f
 
 
+def layer_norm_mlx(xp):
+    """The function itself, or where there is none the operations it is made of."""
+    if hasattr(xp, "fast"):
+        return lambda x, w, b: xp.fast.layer_norm(x, w, b, EPS)
+    from mlx.nn import _fast
+
+    return lambda x, w, b: _fast.layer_norm(x, w, b, EPS)
+
+
+def rms_norm_mlx(xp):
+    if hasattr(xp, "fast"):
+        return lambda x, w: xp.fast.rms_norm(x, w, EPS)
+    from mlx.nn import _fast
+
+    return lambda x, w: _fast.rms_norm(x, w, EPS)
+
+
 LAYER_NORM = {
-    "mlx": lambda xp: lambda x, w, b: xp.fast.layer_norm(x, w, b, EPS),
+    "mlx": layer_norm_mlx,
     "torch": lambda xp: lambda x, w, b: xp.nn.functional.layer_norm(x, w.shape, w, b, EPS),
     "jax": layer_norm_jax,
 }
 RMS_NORM = {
-    "mlx": lambda xp: lambda x, w: xp.fast.rms_norm(x, w, EPS),
+    "mlx": rms_norm_mlx,
     "torch": lambda xp: lambda x, w: xp.nn.functional.rms_norm(x, w.shape, w, EPS),
     "jax": rms_norm_jax,
 }
