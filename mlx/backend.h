@@ -25,7 +25,8 @@ struct Task {
   SmallVector<BufferWatch, 1> output_buffers;
   uint64_t sequence = 0;
 
-  void bind_scalars();  // points inputs that carry their value at their own copy, after a move
+  MLX_INTERNAL void
+  bind_scalars();  // points inputs that carry their value at their own copy, after a move
 };
 
 // Statistics and limits of a device's memory, in bytes.
@@ -43,6 +44,9 @@ struct MemoryControl {
   ~MemoryControl() = default;
 };
 
+// The exception being handled, with the name and the operands of the op that raised it.
+MLX_INTERNAL std::exception_ptr describe_failure(const Task& task);
+
 enum class Mode : uint8_t { sync, async };
 
 struct Backend {
@@ -58,7 +62,17 @@ struct Backend {
   virtual Memory allocate(size_t bytes, Stream stream) = 0;
   virtual void release(Memory memory, std::span<const Event> pending) = 0;
   virtual MemoryControl& memory() = 0;
-  virtual void make_host_visible(Buffer& buffer) = 0;
+  // The number of the device the memory belongs to.
+  virtual int device_of(const Memory&) { return 0; }
+  // Waits for what other libraries have queued on the device's default stream.
+  virtual void await_foreign_work([[maybe_unused]] int device) {}
+  // Copies bytes of memory that nothing is writing to the host.
+  virtual void read(const Memory& memory, size_t offset, void* to, size_t bytes) = 0;
+  // The host is going to use this memory, which is in its reach, where it lies.
+  virtual void prepare_for_host(const Memory& memory) = 0;
+  // Where the work numbered `at`, which is encoded next on its stream, finds the buffer's memory;
+  // copied there if it lies elsewhere.
+  virtual void* address(Buffer& buffer, Event at) = 0;
 
   virtual void open(Stream stream) = 0;
   virtual void close(Stream stream) = 0;
@@ -70,6 +84,11 @@ struct Backend {
   // All later work of `stream` waits for the event.
   virtual void wait(Stream stream, Event event) = 0;
   virtual void synchronize(Stream stream) = 0;
+  // Reports what has been done since the last look, up to `sequence`, of streams that do not report
+  // by themselves (Timeline::polled). Awaited: work that waits for company is sent now.
+  virtual void poll(Stream, [[maybe_unused]] uint64_t sequence, [[maybe_unused]] bool awaited) {}
+  // The process is about to end, its libraries are still there: what runs beside the streams stops.
+  virtual void stop() {}
 
  protected:
   ~Backend() = default;
@@ -78,6 +97,5 @@ struct Backend {
 // ValueError if the device has no backend in this process.
 MLX_INTERNAL Backend& backend_of(Device device);
 MLX_INTERNAL Backend* find_backend(Device::Type type);
-MLX_INTERNAL void register_backend(Device::Type type, Backend& backend);
 
 }  // namespace mlx::core

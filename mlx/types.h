@@ -48,8 +48,16 @@ MLX_TYPE_FN float bits_float(uint32_t x) {
 
 MLX_TYPE_FN float to_float(bfloat16_t x) { return bits_float(uint32_t(x.bits) << 16); }
 
-// Round to nearest even; NaN stays a quiet NaN of the same sign.
+// Round to nearest even; NaN stays a quiet NaN, where it is computed in integers one of the same
+// sign and upper payload.
 MLX_TYPE_FN bfloat16_t to_bfloat16(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint32_t pair;  // the instruction for pairs is the faster one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+  bfloat16_t y;
+  y.bits = uint16_t(pair);
+  return y;
+#else
   uint32_t u = float_bits(x);
   bfloat16_t r;
   if ((u & 0x7fffffffu) > 0x7f800000u) {
@@ -58,9 +66,15 @@ MLX_TYPE_FN bfloat16_t to_bfloat16(float x) {
     r.bits = uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
   return r;
+#endif
 }
 
 MLX_TYPE_FN float to_float(float16_t h) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(h.bits));
+  return y;
+#else
   uint32_t sign = uint32_t(h.bits & 0x8000u) << 16;
   uint32_t exponent = (h.bits >> 10) & 0x1fu;
   uint32_t mantissa = h.bits & 0x3ffu;
@@ -74,10 +88,16 @@ MLX_TYPE_FN float to_float(float16_t h) {
     return bits_float(float_bits(v) | sign);
   }
   return bits_float(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+#endif
 }
 
 // Round to nearest even; overflow gives infinity.
 MLX_TYPE_FN float16_t to_float16(float x) {
+#if defined(__CUDA_ARCH__)
+  float16_t y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+#else
   uint32_t u = float_bits(x);
   uint32_t sign = (u >> 16) & 0x8000u;
   uint32_t magnitude = u & 0x7fffffffu;
@@ -94,6 +114,7 @@ MLX_TYPE_FN float16_t to_float16(float x) {
     r.bits = uint16_t(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
   }
   return r;
+#endif
 }
 
 }  // namespace core

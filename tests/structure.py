@@ -199,7 +199,8 @@ PYTHON_HEADERS = re.compile(r"^(nanobind/|Python\.h|pybind)")
 
 
 def include_directions(tree):
-    """python/ → mlx/ ← backend/; a device does not see another one, but all may use backend/gpu."""
+    """python/ → mlx/ ← backend/; a device does not see another one, but all may use backend/common
+    and backend/gpu."""
     for path in tree.having(CPP, "mlx/", "backend/", "python/"):
         top = path.split("/")[0]
         for n, line in lines(tree.code(path)):
@@ -216,7 +217,7 @@ def include_directions(tree):
                 if target == "python" or PYTHON_HEADERS.match(name):
                     yield path, n, f"backend/ includes {name}: devices know no Python"
                 device = path.split("/")[1]
-                if target == "backend" and name.split("/")[1] not in (device, "gpu"):
+                if target == "backend" and name.split("/")[1] not in (device, "common", "gpu"):
                     yield (
                         path,
                         n,
@@ -315,7 +316,13 @@ def references(tree):
 ENV_TABLE = "mlx/env.cpp"
 VARIABLE = re.compile(r'"(MLX_[A-Z0-9_]+)"')
 # Read by build scripts and tests, not by the library.
-TEST_VARIABLES = {"MLX_FUZZ_SEED", "MLX_PROPERTY_EXAMPLES", "MLX_TEST_ALL", "MLX_VECTORS_SHOW"}
+TEST_VARIABLES = {
+    "MLX_FUZZ_SEED",
+    "MLX_GPU_GRAPHS",
+    "MLX_PROPERTY_EXAMPLES",
+    "MLX_TEST_ALL",
+    "MLX_VECTORS_SHOW",
+}
 
 
 def environment(tree):

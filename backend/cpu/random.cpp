@@ -7,12 +7,13 @@
 
 #include "backend/cpu/evaluators.h"
 #include "backend/cpu/tile.h"
-#include "mlx/ops/random/threefry.h"
+#include "mlx/ops/random/draws.h"
 
 namespace mlx::core {
 
 namespace {
 
+using random::bounded;
 using random::counter;
 using random::threefry;
 using random::word_plan;
@@ -85,33 +86,6 @@ void fill_bits(const Keys& keys, int64_t key_count, char* out, int64_t bytes) {
   });
 }
 
-struct Wide {
-  uint64_t high, low;
-};
-
-Wide multiply(uint64_t a, uint64_t b) {
-  uint64_t a0 = uint32_t(a), a1 = a >> 32, b0 = uint32_t(b), b1 = b >> 32;
-  uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + uint32_t(cross);
-  return {a1 * b1 + (cross >> 32) + (other >> 32), (other << 32) | uint32_t(low)};
-}
-
-// A number in [0, range) from 64-bit words, every one equally likely (Lemire 2019): words whose
-// product falls into the short first interval are rejected. Attempt 0 takes `word`; later ones
-// take words of a key of their own, derived for this element.
-uint64_t bounded(WordPair<uint32_t> key, int64_t element, uint64_t word, uint64_t range) {
-  Wide m = multiply(word, range);
-  if (m.low < range) {
-    uint64_t threshold = (0 - range) % range;
-    WordPair<uint32_t> own =
-        threefry(~key.x0, ~key.x1, WordPair<uint32_t>{uint32_t(element), uint32_t(element >> 32)});
-    for (uint32_t attempt = 0; m.low < threshold; ++attempt) {
-      WordPair<uint32_t> w = threefry(own.x0, own.x1, WordPair<uint32_t>{attempt, 0});
-      m = multiply(uint64_t(w.x0) | uint64_t(w.x1) << 32, range);
-    }
-  }
-  return m.high;
-}
-
 template <typename T>
 void fill_integers(const Keys& keys, int64_t each, const Operand& low, const Operand& high,
                    const Operand& out) {
@@ -172,11 +146,16 @@ void eval_cpu(const SampleIndex& p, Inputs in, Outputs out, Encoder& e) {
   for (int64_t b = 0; b < batches; ++b) {
     Odometer at(weights, 0);
     at.seek(b * n);
-    double total = 0;
+    double before = 0, within = 0;
     for (int64_t i = 0; i < n; ++i, at.next()) {
-      sums[i] = total;
-      total += w.ptr<float>()[at.offset(0)];
+      if (i % random::weight_block == 0) {
+        before += within;
+        within = 0;
+      }
+      sums[i] = before + within;
+      within += w.ptr<float>()[at.offset(0)];
     }
+    double total = before + within;
     cpu::parallel_for(draws, 1024, [&](int64_t begin, int64_t end) {
       Odometer from(numbers, 0);
       from.seek(b * draws + begin);

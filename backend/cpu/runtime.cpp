@@ -7,16 +7,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "backend/cpu/device_info.h"
 #include "backend/cpu/evaluators.h"
-#include "backend/cpu/profile.h"
 #include "backend/cpu/thread_pool.h"
 #include "mlx/env.h"
 #include "mlx/error.h"
+#include "mlx/graph/profile.h"
 #include "mlx/graph/scheduler.h"
 
 namespace mlx::core {
@@ -46,32 +47,6 @@ struct Evaluators {
 
 void call_custom(const Primitive& p, Inputs in, Outputs out, Encoder& e) { p.eval_cpu(in, out, e); }
 
-// An exception of an evaluator, with the op's name and the shapes it was given.
-std::exception_ptr describe(const Task& task) {
-  std::string where = format(" (while evaluating {} of", task.primitive->name());
-  for (const Operand& o : task.inputs) {
-    where += format(" {}{}", o.dtype, o.shape);
-  }
-  where += ")";
-  try {
-    throw;
-  } catch (const MemoryError& e) {
-    return std::make_exception_ptr(MemoryError(e.what() + where));
-  } catch (const ValueError& e) {
-    return std::make_exception_ptr(ValueError(e.what() + where));
-  } catch (const IndexError& e) {
-    return std::make_exception_ptr(IndexError(e.what() + where));
-  } catch (const OverflowError& e) {
-    return std::make_exception_ptr(OverflowError(e.what() + where));
-  } catch (const std::bad_alloc&) {
-    return std::make_exception_ptr(MemoryError("[eval] the system has no memory left" + where));
-  } catch (const std::exception& e) {
-    return std::make_exception_ptr(RuntimeError(e.what() + where));
-  } catch (...) {
-    return std::make_exception_ptr(RuntimeError("[eval] unknown failure" + where));
-  }
-}
-
 // What an evaluator forgets to write shows. (An output that overwrites an input holds its value.)
 void fill_with_nan(const Task& task) {
   for (const Operand& o : task.outputs) {
@@ -95,10 +70,10 @@ void run_task(Task& task, Encoder& encoder) {
       if (env().check) {
         fill_with_nan(task);
       }
-      ProfiledRange range(task);
+      ProfiledRange range(task, "cpu");
       task.evaluator(*task.primitive, task.inputs, task.outputs, encoder);
     } catch (...) {
-      error = describe(task);
+      error = describe_failure(task);
     }
   }
   if (error) {
@@ -109,7 +84,8 @@ void run_task(Task& task, Encoder& encoder) {
 }
 
 struct QueueItem {
-  std::unique_ptr<Task> task;  // null: wait for `event` if it names a stream
+  std::unique_ptr<Task> task;  // null: do `action`, or wait for `event` if it names a stream
+  std::function<void()> action;
   Event event;
   uint64_t complete = 0;  // report this sequence number afterwards
   int64_t bytes = 0;
@@ -154,6 +130,43 @@ class CpuStream {
       item.event = event;
       push(std::move(item));
     }
+  }
+
+  // Memory of the host for what lies on another device; the copy is part of the stream's work.
+  void* fetch(Buffer& buffer, Event at) {
+    bool kept = !buffer.writable_by_others() && !buffer.copy_may_be_old();
+    Buffer::Copy copy = buffer.copy();
+    if (kept && copy.backend) {
+      if (copy.made.stream >= 0 && copy.made.stream != stream_.index && !reached(copy.made)) {
+        wait(copy.made);
+      }
+      return copy.memory.host;
+    }
+    Memory fresh = allocate_or_fail(buffer.size());
+    auto bring = [from = buffer.backend(), memory = buffer.memory(), to = fresh.host,
+                  bytes = buffer.size(), source = BufferWatch(&buffer)] {
+      try {
+        from->read(memory, 0, to, bytes);
+      } catch (...) {
+        source.get()->fail(std::current_exception());
+      }
+    };
+    if (kept) {
+      buffer.set_copy({&backend_of(stream_.device), fresh, at});
+    } else {
+      free_memory(fresh, std::span(&at, 1));  // good until the task is done
+    }
+    if (inline_) {
+      bring();
+      if (buffer.has_failed()) {
+        std::rethrow_exception(buffer.error());
+      }
+    } else {
+      QueueItem item;
+      item.action = bring;
+      push(std::move(item));
+    }
+    return fresh.host;
   }
 
   void commit(uint64_t last) {
@@ -241,6 +254,8 @@ class CpuStream {
     if (item.task) {
       run_task(*item.task, encoder_);
       item.task.reset();
+    } else if (item.action) {
+      item.action();
     } else if (item.event.stream >= 0) {
       wait_for(item.event);
     }
@@ -299,7 +314,19 @@ class CpuBackend final : public Backend {
   Memory allocate(size_t bytes, Stream s) override { return allocate_memory(bytes, s.index); }
   void release(Memory m, std::span<const Event> pending) override { free_memory(m, pending); }
   MemoryControl& memory() override { return memory_control(); }
-  void make_host_visible(Buffer&) override {}
+  void read(const Memory& memory, size_t offset, void* to, size_t bytes) override {
+    std::memcpy(to, static_cast<const char*>(memory.host) + offset, bytes);
+  }
+  void prepare_for_host(const Memory&) override {}
+  void* address(Buffer& buffer, Event at) override {
+    if (buffer.host()) {
+      if (buffer.backend() && buffer.backend() != this) {
+        buffer.backend()->prepare_for_host(buffer.memory());
+      }
+      return buffer.host();
+    }
+    return streams[at.stream]->fetch(buffer, at);
+  }
   void open(Stream s) override { streams[s.index] = new CpuStream(s); }
   void close(Stream s) override { synchronize(s); }
   bool begin(Stream s, Mode mode) override { return streams[s.index]->begin(mode); }

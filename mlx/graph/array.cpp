@@ -252,10 +252,18 @@ bool array::row_contiguous() const {
 
 const void* array::data() const {
   eval();
-  if (node_->buffer && node_->buffer->backend()) {
-    node_->buffer->backend()->make_host_visible(*node_->buffer);
+  if (node_->has_scalar) {
+    return node_->scalar;
   }
-  return node_->host_data();
+  return static_cast<const char*>(node_->buffer->read()) + node_->offset;
+}
+
+void* array::shared_data() const {
+  eval();
+  if (node_->has_scalar) {
+    return node_->scalar;
+  }
+  return static_cast<char*>(node_->buffer->share()) + node_->offset;
 }
 
 void array::read_item(Dtype as, void* to) const {

@@ -25,12 +25,25 @@ class array;
 MLX_API void retain_node(Node* n) noexcept;
 MLX_API void release_node(Node* n) noexcept;
 
+// Of a scalar without a dtype of its own.
+template <typename T>
+constexpr Dtype scalar_dtype() {
+  if constexpr (std::is_same_v<T, double>) {
+    return float32;
+  } else if constexpr (dtype_of<T> == Dtype(Dtype::Id(-1))) {
+    return sizeof(T) == 8 ? (std::is_signed_v<T> ? int64 : uint64)
+                          : (std::is_signed_v<T> ? int32 : uint32);
+  } else {
+    return dtype_of<T>;
+  }
+}
+
 class MLX_API array {
  public:
   // A 0-d array; the value is kept in the node, no memory is allocated.
   template <typename T>
     requires std::is_arithmetic_v<T>
-  explicit array(T value, Dtype dtype = dtype_for<T>())
+  explicit array(T value, Dtype dtype = scalar_dtype<T>())
       : array(scalar_tag{}, double(value), dtype) {}
   explicit array(complex64_t value);
   // 64-bit integers keep all their bits.
@@ -89,7 +102,8 @@ class MLX_API array {
   // Layout and first element of a computed array.
   const Strides& strides() const;
   bool row_contiguous() const;
-  const void* data() const;  // host address; evaluates
+  const void* data() const;   // host address, for reading; evaluates
+  void* shared_data() const;  // the same for those who keep it or write there
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(data());
@@ -109,17 +123,6 @@ class MLX_API array {
   array() noexcept = default;
   array(scalar_tag, double value, Dtype dtype);
   void read_item(Dtype as, void* to) const;
-  template <typename T>
-  static constexpr Dtype dtype_for() {
-    if constexpr (std::is_same_v<T, double>) {
-      return float32;
-    } else if constexpr (dtype_of<T> == Dtype(Dtype::Id(-1))) {
-      return sizeof(T) == 8 ? (std::is_signed_v<T> ? int64 : uint64)
-                            : (std::is_signed_v<T> ? int32 : uint32);
-    } else {
-      return dtype_of<T>;
-    }
-  }
 
   Node* node_ = nullptr;
 };

@@ -54,8 +54,17 @@ Ref<Buffer> Buffer::import(void* data, size_t bytes, std::function<void()> relea
   b->access_ = access;
   b->memory_ = {data, data, bytes};
   b->size_ = bytes;
+  b->foreign_ = true;
   b->release_ = std::move(release);
   return Ref<Buffer>::adopt(b);
+}
+
+Ref<Buffer> Buffer::import_device(Backend& backend, void* data, size_t bytes,
+                                  std::function<void()> release, Access access) {
+  Ref<Buffer> b = import(data, bytes, std::move(release), access);
+  b->backend_ = &backend;
+  b->memory_.host = nullptr;
+  return b;
 }
 
 Ref<Buffer> Buffer::failed(std::exception_ptr error) {
@@ -65,15 +74,39 @@ Ref<Buffer> Buffer::failed(std::exception_ptr error) {
   return Ref<Buffer>::adopt(b);
 }
 
-void Buffer::give_back() noexcept {
-  if (backend_ && (memory_.host || memory_.device)) {
-    SmallVector<Event, 2> pending;
-    for (const Event& e : uses_) {
-      if (!reached(e)) {
-        pending.push_back(e);
-      }
+SmallVector<Event, 2> Buffer::pending_uses() const {
+  SmallVector<Event, 2> pending;
+  std::lock_guard lock(buffer_mutex(this));
+  for (const Event& e : uses_) {
+    if (!reached(e)) {
+      pending.push_back(e);
     }
-    backend_->release(memory_, pending);
+  }
+  return pending;
+}
+
+void Buffer::drop_copy() noexcept {
+  Copy old;
+  {
+    std::lock_guard lock(buffer_mutex(this));
+    old = std::exchange(copy_, {});
+  }
+  if (old.backend) {
+    old.backend->release(old.memory, pending_uses());
+  }
+}
+
+void Buffer::export_begin() noexcept {
+  exports_.fetch_add(1, std::memory_order_relaxed);
+  if (memory_.host) {
+    drop_copy();  // others may write the memory from now on
+  }
+}
+
+void Buffer::give_back() noexcept {
+  drop_copy();
+  if (backend_ && !foreign_ && (memory_.host || memory_.device)) {
+    backend_->release(memory_, pending_uses());
   }
   memory_ = {};
   if (release_) {
@@ -100,12 +133,73 @@ void Buffer::release_weak() noexcept {
 }
 
 Ref<Buffer> Buffer::donate() {
+  drop_copy();
   auto* b = new Buffer();
   b->backend_ = backend_;
   b->memory_ = std::exchange(memory_, {});
   b->size_ = size_;
   b->uses_ = std::move(uses_);
   return Ref<Buffer>::adopt(b);
+}
+
+const void* Buffer::read() {
+  Backend& cpu = backend_of(Device::cpu);
+  if (!backend_ || backend_ == &cpu) {
+    return memory_.host;
+  }
+  if (memory_.host && exported()) {
+    backend_->prepare_for_host(memory_);
+    return memory_.host;
+  }
+  if (Copy there = copy(); there.backend) {
+    if (there.made.stream >= 0) {
+      wait_for(there.made);
+    }
+    if (bool open = writable_by_others(); copy_may_be_old_.exchange(open) || open) {
+      backend_->read(memory_, 0, there.memory.host, size_);
+    }
+    return there.memory.host;
+  }
+  copy_may_be_old_.store(writable_by_others());
+  Ref<Buffer> fresh = allocate_for_host(size_);
+  backend_->read(memory_, 0, fresh->host(), size_);
+  std::lock_guard lock(buffer_mutex(this));
+  if (!copy_.backend) {  // nobody was faster
+    copy_ = {&cpu, std::exchange(fresh->memory_, {}), {}};
+  }
+  return copy_.memory.host;
+}
+
+void* Buffer::share() {
+  if (memory_.host) {
+    if (backend_) {
+      backend_->prepare_for_host(memory_);
+    }
+    return memory_.host;
+  }
+  for (const Event& e : pending_uses()) {
+    wait_for(e);
+  }
+  Ref<Buffer> fresh = allocate_for_host(size_);
+  backend_->read(memory_, 0, fresh->host(), size_);
+  drop_copy();
+  std::lock_guard lock(buffer_mutex(this));
+  std::swap(memory_, fresh->memory_);  // what lay on the device goes with `fresh`
+  std::swap(backend_, fresh->backend_);
+  std::swap(foreign_, fresh->foreign_);
+  std::swap(access_, fresh->access_);
+  std::swap(release_, fresh->release_);
+  return memory_.host;
+}
+
+Buffer::Copy Buffer::copy() const {
+  std::lock_guard lock(buffer_mutex(this));
+  return copy_;
+}
+
+void Buffer::set_copy(const Copy& copy) {
+  std::lock_guard lock(buffer_mutex(this));
+  copy_ = copy;
 }
 
 void Buffer::record_use(Event event) {

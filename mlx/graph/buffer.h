@@ -42,6 +42,9 @@ class MLX_INTERNAL Buffer {
   // Memory owned by somebody else; `release` runs when the last reference goes.
   static Ref<Buffer> import(void* data, size_t bytes, std::function<void()> release,
                             Access access = Access::read_write);
+  // The same for memory of a device, which the host cannot reach.
+  static Ref<Buffer> import_device(Backend& backend, void* data, size_t bytes,
+                                   std::function<void()> release, Access access);
   // A value that could not be computed: has no memory, every read rethrows.
   static Ref<Buffer> failed(std::exception_ptr error);
 
@@ -51,22 +54,49 @@ class MLX_INTERNAL Buffer {
   void release_weak() noexcept;
   bool sole_owner() const { return strong_.load(std::memory_order_acquire) == 1; }
 
+  // The bytes in host memory, for reading, once they have been computed: in place, or in a copy
+  // that the buffer keeps.
+  const void* read();
+  // The memory itself within the host's reach, for those who keep or write it; moved there if it is
+  // not.
+  void* share();
+
+  const Memory& memory() const { return memory_; }
   void* host() const { return memory_.host; }
   void* device() const { return memory_.device; }
   size_t capacity() const { return memory_.size; }
   size_t size() const { return size_; }  // bytes asked for; the capacity may be larger
   Access access() const { return access_; }
-  Backend* backend() const { return backend_; }  // null: imported
+  Backend* backend() const { return backend_; }  // null: imported memory of the host
 
+  bool exported() const { return exports_.load(std::memory_order_relaxed) > 0; }
   // While exported (DLPack, buffer protocol) a buffer is neither moved nor donated.
-  void export_begin() { exports_.fetch_add(1, std::memory_order_relaxed); }
+  void export_begin() noexcept;
   void export_end() { exports_.fetch_sub(1, std::memory_order_relaxed); }
   bool donatable() const {
-    return backend_ && sole_owner() && exports_.load(std::memory_order_relaxed) == 0;
+    return backend_ && !foreign_ && sole_owner() && exports_.load(std::memory_order_relaxed) == 0;
   }
   // Moves the memory into a new buffer for the value that overwrites this one.
   Ref<Buffer> donate();
 
+  // A copy in the memory of another device, there once the work `made` (if any) is done. It goes
+  // when the memory does, or when a new value is written over it.
+  struct Copy {
+    Backend* backend = nullptr;
+    Memory memory;
+    Event made;
+  };
+  Copy copy() const;
+  // The copy was made while others could write the memory.
+  bool copy_may_be_old() const { return copy_may_be_old_.load(std::memory_order_relaxed); }
+  void set_copy(const Copy& copy);
+  // Others may write the memory while the value lives: no copy stays true.
+  bool writable_by_others() const {
+    return exported() || (foreign_ && access_ == Access::read_write);
+  }
+
+  // Uses that are not over.
+  SmallVector<Event, 2> pending_uses() const;
   // Notes that `event`'s stream reads or writes the memory until then.
   void record_use(Event event);
   // True if all noted uses of streams other than `stream` are over.
@@ -83,16 +113,20 @@ class MLX_INTERNAL Buffer {
   Buffer() = default;
   ~Buffer() = default;
   void give_back() noexcept;
+  void drop_copy() noexcept;
 
   std::atomic<uint32_t> strong_{1};
   std::atomic<uint32_t> weak_{1};  // all strong references together hold one
   std::atomic<uint32_t> exports_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> copy_may_be_old_{false};
   Backend* backend_ = nullptr;
   Memory memory_;
   size_t size_ = 0;
   Access access_ = Access::read_write;
-  SmallVector<Event, 2> uses_;  // under a lock of buffer.cpp, as is error_
+  bool foreign_ = false;        // imported: given back by release_
+  SmallVector<Event, 2> uses_;  // under a lock of buffer.cpp, as are error_ and copy_
+  Copy copy_;
   std::function<void()> release_;
   std::exception_ptr error_;
 };

@@ -1,6 +1,7 @@
 // eval: claim what is missing, fuse it, and encode it node by node on its streams.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include "mlx/backend.h"
@@ -57,7 +58,8 @@ class Evaluation {
   SmallVector<Batch, 2> batches_;
 };
 
-Operand operand_of(Node& n) {
+// The node as an evaluator sees it, but for its address.
+Operand layout_of(const Node& n) {
   Operand o;
   o.dtype = n.dtype;
   o.row_contiguous = n.row_contiguous;
@@ -67,8 +69,14 @@ Operand operand_of(Node& n) {
   if (n.has_scalar) {
     o.is_scalar = true;
     std::copy(std::begin(n.scalar), std::end(n.scalar), o.scalar);
-  } else {
-    o.data = n.host_data();
+  }
+  return o;
+}
+
+Operand operand_of(const Node& n, Backend& backend, Event at) {
+  Operand o = layout_of(n);
+  if (!n.has_scalar) {
+    o.data = static_cast<char*>(backend.address(*n.buffer, at)) + n.offset;
   }
   return o;
 }
@@ -162,6 +170,10 @@ void Evaluation::walk(std::span<const array> outputs) {
         continue;
       }
       if (Stream s = supported_stream(*n); !(s == n->stream)) {
+        if (env().debug) {
+          std::fprintf(stderr, "mlx gpu lacks %s: the CPU runs it\n",
+                       std::string(n->primitive->name()).c_str());
+        }
         n->stream = s;
       }
       retain_node(n);
@@ -337,10 +349,7 @@ void Evaluation::pass_inputs(Work& work) {
 bool Evaluation::try_view(Work& work, array& out) {
   Node& in = *work.inputs[0].node();
   Node& n = *out.node();
-  if (in.has_scalar && work.stream.device.type != Device::cpu) {
-    return false;
-  }
-  Operand o = operand_of(in);
+  Operand o = layout_of(in);
   Strides strides;
   int64_t offset = 0;
   if (!work.primitive->view(o, n.shape, strides, offset)) {
@@ -392,6 +401,20 @@ void Evaluation::submit(Work& work) {
     return;
   }
   Batch& batch = batch_of(work.stream);
+  Backend& backend = backend_of(work.stream.device);
+  Event at{work.stream.index, work.sequence};
+  if (!batch.inline_run) {
+    // Before the work is queued: if there is no memory for the note, it is not queued either. And
+    // before addresses are taken: memory that moves meanwhile stays until the work is done.
+    for (const array& x : work.inputs) {
+      if (x.node()->buffer) {
+        x.node()->buffer->record_use(at);
+      }
+    }
+    for (array& out : work.outputs) {
+      out.node()->buffer->record_use(at);
+    }
+  }
   Task task;
   task.primitive = work.primitive;
   task.sequence = work.sequence;
@@ -404,10 +427,10 @@ void Evaluation::submit(Work& work) {
     if (move != work.moves.end()) {
       // The memory already belongs to the output; the value is still in it.
       Ref<Buffer> old = std::exchange(n.buffer, move->to);
-      o = operand_of(n);
+      o = operand_of(n, backend, at);
       n.buffer = std::move(old);
     } else {
-      o = operand_of(n);
+      o = operand_of(n, backend, at);
     }
     if (!batch.inline_run) {
       task.input_buffers.push_back(BufferWatch(n.buffer.get()));
@@ -415,23 +438,11 @@ void Evaluation::submit(Work& work) {
   }
   for (array& out : work.outputs) {
     Node& n = *out.node();
-    task.outputs.push_back(operand_of(n));
+    task.outputs.push_back(operand_of(n, backend, at));
     task.output_buffers.push_back(BufferWatch(n.buffer.get()));
   }
   task.bind_scalars();
-  if (!batch.inline_run) {
-    // Before the work is queued: if there is no memory for the note, it is not queued either.
-    Event e{work.stream.index, work.sequence};
-    for (const array& x : work.inputs) {
-      if (x.node()->buffer) {
-        x.node()->buffer->record_use(e);
-      }
-    }
-    for (array& out : work.outputs) {
-      out.node()->buffer->record_use(e);
-    }
-  }
-  backend_of(work.stream.device).encode(work.stream, task);
+  backend.encode(work.stream, task);
   work.is_queued = true;
 }
 
@@ -529,14 +540,6 @@ void detach_node(Node& n) {
     n.group->outputs[n.output_index].node = nullptr;
   }
   n.group.reset();
-}
-
-void Task::bind_scalars() {
-  for (Operand& o : inputs) {
-    if (o.is_scalar) {
-      o.data = o.scalar;
-    }
-  }
 }
 
 bool array::is_available() const {

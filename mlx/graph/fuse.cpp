@@ -188,8 +188,9 @@ class Fuser {
     }
     Shape wide = g.wide;
     if (wide.empty() && !(n.shape == r.shape && fusable(n))) {
+      // The reduction that makes rows of it may run on another device than the group.
       wide = rows_with(n, r.shape);
-      if (wide.empty()) {
+      if (wide.empty() || !runs_rows(r.stream)) {
         return false;
       }
     }
@@ -208,6 +209,8 @@ class Fuser {
     return true;
   }
 
+  static bool runs_rows(Stream s) { return backend_of(s.device).evaluator(PrimitiveId::FusedRows); }
+
   // A reduction of rows that the device can run as part of a tape.
   bool reduces_rows_here(Node& n) {
     if (n.inputs.size() != 1 || n.group || n.size == 0 || fusable(n)) {
@@ -218,8 +221,7 @@ class Fuser {
         (x.size() > small_size && x.size() / x.shape().back() < least_rows)) {
       return false;
     }
-    return is_contiguous(x, position(x) >= 0) &&
-           backend_of(n.stream.device).evaluator(PrimitiveId::FusedRows);
+    return is_contiguous(x, position(x) >= 0) && runs_rows(n.stream);
   }
 
   bool fits_rows(Node& n, const Shape& wide) {

@@ -93,10 +93,6 @@ struct Node {
   ~Node();
   static void* operator new(size_t bytes);
   static void operator delete(void* p) noexcept;
-
-  void* host_data() {
-    return has_scalar ? static_cast<void*>(scalar) : static_cast<char*>(buffer->host()) + offset;
-  }
 };
 
 // All outputs of the node's primitive in order; dead siblings come to life again.

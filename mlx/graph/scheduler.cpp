@@ -13,16 +13,14 @@
 #include "mlx/backend.h"
 #include "mlx/error.h"
 #include "mlx/graph/node.h"
+#include "mlx/graph/plugin.h"
 
 namespace mlx::core {
 
 namespace {
 
-constexpr int device_types = 2;
-
 struct Registry {
   std::mutex mutex;
-  Backend* backends[device_types] = {};
   std::unique_ptr<Timeline> timelines[max_streams];
   std::atomic<int> count{0};
   std::vector<Stream> idle;  // default streams of ended threads, to be used again
@@ -108,18 +106,16 @@ Backend& register_cpu_backend();  // defined by backend/cpu, the one backend tha
 
 Backend* find_backend(Device::Type type) {
   static Backend& cpu = register_cpu_backend();
-  return type == Device::cpu ? &cpu : registry().backends[int(type)];
-}
-
-void register_backend(Device::Type type, Backend& backend) {
-  registry().backends[int(type)] = &backend;
+  return type == Device::cpu ? &cpu : gpu_plugin().backend;
 }
 
 Backend& backend_of(Device d) {
   Backend* b = find_backend(d.type);
   if (!b || d.index < 0 || d.index >= b->device_count()) {
-    fail<ValueError>("[device] Device({}, {}) is not available in this process",
-                     device_name(d.type), d.index);
+    std::string why =
+        !b ? gpu_plugin().why : format("there are {} devices of this kind", b->device_count());
+    fail<ValueError>("[device] Device({}, {}) is not available in this process: {}",
+                     device_name(d.type), d.index, why);
   }
   return *b;
 }
@@ -235,19 +231,50 @@ Timeline& timeline(int32_t stream) { return *registry().timelines[stream]; }
 
 void complete(int32_t stream, uint64_t sequence) {
   Timeline& t = timeline(stream);
-  t.completed.store(sequence);  // sequentially consistent with the read of `waiters`
+  t.completed.store(sequence);  // sequentially consistent with the reads of `waiters`
   if (t.waiters.load() > 0) {
     std::lock_guard lock(t.mutex);
     t.changed.notify_all();
   }
 }
 
-bool reached(Event event) {
-  return timeline(event.stream).completed.load(std::memory_order_acquire) >= event.sequence;
+namespace {
+
+bool ask(Event event, bool awaited) {
+  Timeline& t = timeline(event.stream);
+  auto done = [&] { return t.completed.load(std::memory_order_acquire) >= event.sequence; };
+  if (!done() && t.polled) {
+    backend_of(t.stream.device).poll(t.stream, event.sequence, awaited);
+  }
+  return done();
 }
+
+// Asks again and again, less often the longer it takes; false if `patience` ended first.
+template <typename F>
+bool ask_until_reached(Event event, F&& patience) {
+  auto pause = std::chrono::microseconds(0);
+  for (int asked = 0; !ask(event, true); ++asked) {
+    if (asked > 2000) {
+      if (!patience()) {
+        return false;
+      }
+      pause = std::min(pause + std::chrono::microseconds(1), std::chrono::microseconds(100));
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool reached(Event event) { return ask(event, false); }
 
 void wait_for(Event event) {
   Timeline& t = timeline(event.stream);
+  if (t.polled) {
+    ask_until_reached(event, [] { return true; });
+    return;
+  }
   for (int spin = 0; spin < 200; ++spin) {
     if (reached(event)) {
       return;
@@ -264,6 +291,17 @@ void wait_for(Event event) {
 
 bool wait_interruptibly(Event event) {
   Timeline& t = timeline(event.stream);
+  if (t.polled) {
+    auto asked = std::chrono::steady_clock::now();
+    return ask_until_reached(event, [&] {
+      auto now = std::chrono::steady_clock::now();
+      if (now - asked < std::chrono::milliseconds(50)) {
+        return true;
+      }
+      asked = now;
+      return !interrupted();
+    });
+  }
   for (int spin = 0; spin < 200; ++spin) {
     if (reached(event)) {
       return true;

@@ -14,6 +14,7 @@ struct Timeline {
   Stream stream;
   std::atomic<uint64_t> claimed{0};    // last number given out; under graph_mutex()
   std::atomic<uint64_t> completed{0};  // work up to here is done
+  bool polled = false;                 // the backend has to be asked: poll()
   uint64_t encoded = 0;                // batches up to here have been encoded; under `mutex`
   std::atomic<int> waiters{0};
   std::mutex mutex;

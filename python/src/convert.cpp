@@ -349,6 +349,45 @@ bool is_dense(const ForeignMemory& m, int64_t itemsize) {
   return true;
 }
 
+}  // namespace
+
+// copy() may share memory, since values never change; this is for memory that others write.
+array in_new_memory(const array& a, StreamOrDevice s) { return where(array(true), a, a, s); }
+
+namespace {
+
+// Memory of a GPU is shared, even if its owner could write to it: who shares it takes care not to.
+array from_device(ForeignMemory& m, Dtype target, Copy copy) {
+  int64_t size = m.dtype.size();
+  auto crooked = [&](int64_t s) { return s % size != 0; };
+  if (m.wide_complex || reinterpret_cast<uintptr_t>(m.data) % uintptr_t(size) ||
+      std::any_of(m.strides.begin(), m.strides.end(), crooked)) {
+    fail<ValueError>("[array] {} memory of shape {} on a GPU cannot be imported: it is {}",
+                     m.wide_complex ? "complex128" : "", m.shape,
+                     m.wide_complex ? "of no dtype there is here" : "not aligned to its elements");
+  }
+  if (copy == Copy::never && target != m.dtype) {
+    fail<ValueError>("[asarray] sharing {} memory of shape {} as {} needs a copy", m.dtype, m.shape,
+                     target);
+  }
+  Device device(Device::gpu, m.device);
+  Strides strides;
+  for (int64_t s : m.strides) {
+    strides.push_back(s / size);
+  }
+  Ref<Buffer> b = Buffer::import_device(backend_of(device), const_cast<char*>(m.data), m.span,
+                                        std::exchange(m.release, {}),
+                                        m.read_only ? Access::read_only : Access::read_write);
+  array a = array::from_buffer(std::move(b), m.shape, std::move(strides), 0, m.dtype);
+  if (target != m.dtype) {
+    a = astype(a, target, device);
+  } else if (copy == Copy::always) {
+    a = in_new_memory(a, device);
+  }
+  eval_released(a);
+  return a;
+}
+
 // Shares the memory instead of copying it, which is safe when its owner may not write to it.
 std::optional<array> shared(ForeignMemory& m) {
   Strides strides;
@@ -382,6 +421,7 @@ ForeignMemory::ForeignMemory(ForeignMemory&& o) noexcept
       dtype(o.dtype),
       wide_complex(o.wide_complex),
       read_only(o.read_only),
+      device(o.device),
       release(std::exchange(o.release, {})) {}
 
 array from_foreign(ForeignMemory m, std::optional<Dtype> dtype, Copy copy) {
@@ -392,6 +432,9 @@ array from_foreign(ForeignMemory m, std::optional<Dtype> dtype, Copy copy) {
     }
   }
   Dtype target = dtype.value_or(m.dtype == float64 ? float32 : m.dtype);
+  if (m.device >= 0) {
+    return from_device(m, target, copy);
+  }
   if (copy != Copy::always && target == m.dtype && element_count(m.shape) > 0) {
     if (auto a = shared(m)) {
       return *a;

@@ -19,6 +19,7 @@ struct ForeignMemory {
   Dtype dtype = uint8;
   bool wide_complex = false;  // complex of two doubles, for which there is no Dtype
   bool read_only = false;
+  int device = -1;  // number of the GPU where it lies; -1: the host
   std::function<void()> release;
 
   ForeignMemory() = default;
@@ -35,6 +36,8 @@ std::optional<ForeignMemory> dlpack_memory(nb::handle h);  // by __dlpack__ or a
 
 enum class Copy { if_needed, always, never };
 // float64 becomes float32 unless `dtype` asks otherwise.
+// The value in memory that nobody else has.
+array in_new_memory(const array& a, StreamOrDevice s);
 array from_foreign(ForeignMemory memory, std::optional<Dtype> dtype, Copy copy);
 
 // The name of the object's class, for messages.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mlx/backend.h"
 #include "mlx/graph/scheduler.h"
 
 namespace mlx::core {
@@ -70,6 +71,9 @@ void finish_all_work() {
     released().wait(n);
   }
   synchronize_all();
+  if (Backend* gpu = find_backend(Device::gpu)) {
+    gpu->stop();
+  }
 }
 
 void with_gil_soon(std::function<void()> work) {

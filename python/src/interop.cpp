@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "mlx/backend.h"
 #include "mlx/graph/node.h"
 #include "mlx/ops/elementwise/elementwise.h"
 #include "mlx/ops/shape/shape.h"
@@ -11,6 +12,7 @@
 #include "python/src/convert.h"
 #include "python/src/dlpack.h"
 #include "python/src/errors.h"
+#include "python/src/gil.h"
 
 namespace mlx::core {
 
@@ -147,12 +149,25 @@ bool read_type(const dlpack::DataType& t, ForeignMemory& m) {
          is(dlpack::complex_float, 128, complex64);
 }
 
-void read_tensor(const dlpack::Tensor& t, ForeignMemory& m) {
-  if (t.device.type != dlpack::cpu && t.device.type != dlpack::cuda_host) {
+// ValueError unless the library can use memory of the device.
+void check_device(int type, int id) {
+  if (type == dlpack::cuda) {
+    if (!is_available(Device(Device::gpu, id))) {
+      fail<ValueError>(
+          "[from_dlpack] memory of DLPack device type {} and number {} cannot be imported: this "
+          "process has no such GPU",
+          type, id);
+    }
+  } else if (type != dlpack::cpu && type != dlpack::cuda_host) {
     fail<ValueError>(
-        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
-        t.device.type);
+        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected that of a CPU "
+        "or a CUDA GPU",
+        type);
   }
+}
+
+void read_tensor(const dlpack::Tensor& t, ForeignMemory& m) {
+  check_device(t.device.type, t.device.id);
   if (!read_type(t.dtype, m)) {
     fail<ValueError>("[from_dlpack] elements of DLPack type code {} with {} bits are not supported",
                      int(t.dtype.code), int(t.dtype.bits));
@@ -167,6 +182,11 @@ void read_tensor(const dlpack::Tensor& t, ForeignMemory& m) {
     m.strides.push_back((t.strides ? t.strides[d] : dense[d]) * itemsize);
   }
   measure(m, itemsize);
+  if (t.device.type == dlpack::cuda) {
+    m.device = t.device.id;
+    GilRelease release;
+    backend_of(Device(Device::gpu, m.device)).await_foreign_work(m.device);
+  }
 }
 
 // Takes the tensor out of a capsule, which afterwards may not be used again.
@@ -196,40 +216,45 @@ ForeignMemory open_capsule(nb::handle capsule, const char* name, const char* use
   return m;
 }
 
-// The first of the two integers that a DLPack version or device is.
-int first_of_two(nb::handle pair, std::string_view op) {
+// A DLPack version or device.
+std::pair<int, int> two_integers(nb::handle pair, std::string_view op) {
   Shape numbers;
   if (load_shape(pair, numbers, false) != ShapeLoad::ok || numbers.size() != 2 ||
-      numbers[0] != int(numbers[0])) {
+      numbers[0] != int(numbers[0]) || numbers[1] != int(numbers[1])) {
     fail<TypeError>("[{}] expected a pair of integers as version or device, got {}", op,
                     class_name(pair));
   }
-  return int(numbers[0]);
+  return {int(numbers[0]), int(numbers[1])};
 }
 
-// Asks for a versioned capsule; producers from before version 1 do not know the keyword.
-nb::object request_capsule(nb::handle h) {
+// Asks for a versioned capsule; producers from before version 1 do not know the keyword. Work on
+// the memory of a GPU is to be ordered before its default stream, which is waited for afterwards.
+nb::object request_capsule(nb::handle h, dlpack::Device device) {
+  nb::dict named;
+  if (device.type == dlpack::cuda) {
+    named["stream"] = 1;
+  }
+  nb::object capsule;
   try {
-    return h.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
+    capsule = h.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0), **named);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) {
       throw;
     }
   }
-  return h.attr("__dlpack__")();
+  if (!capsule) {
+    capsule = h.attr("__dlpack__")(**named);
+  }
+  return capsule;
 }
 
-void refuse_other_devices(nb::handle h) {
+// The producer's device; the CPU for those from before there was the question.
+dlpack::Device device_of(nb::handle h) {
   if (!nb::hasattr(h, "__dlpack_device__")) {
-    return;
+    return {dlpack::cpu, 0};
   }
-  nb::object device = h.attr("__dlpack_device__")();
-  int type = first_of_two(device, "from_dlpack");
-  if (type != dlpack::cpu && type != dlpack::cuda_host) {
-    fail<ValueError>(
-        "[from_dlpack] memory of DLPack device type {} cannot be imported, expected a CPU one",
-        type);
-  }
+  auto [type, id] = two_integers(h.attr("__dlpack_device__")(), "from_dlpack");
+  return {type, id};
 }
 
 // ---- out ----
@@ -241,11 +266,14 @@ struct Export {
   Shape shape;
   Strides strides;
 
-  explicit Export(const array& a) : value(a), pinned(nullptr), shape(a.shape()) {
+  // In the memory of the host, or of the device where the value lies.
+  explicit Export(const array& a, bool on_device = false)
+      : value(a), pinned(nullptr), shape(a.shape()) {
     eval_released(a);
-    data = const_cast<void*>(a.data());
+    Buffer* b = a.node()->buffer.get();
+    data = on_device ? static_cast<char*>(b->device()) + a.node()->offset : a.shared_data();
     strides = a.strides();
-    if (Buffer* b = a.node()->buffer.get()) {
+    if (b) {
       b->export_begin();
       pinned = b;
     }
@@ -258,8 +286,20 @@ struct Export {
   }
 
   void* data;
-  bool read_only() const { return pinned && pinned->access() == Access::read_only; }
+  bool only_a_copy = false;  // writes would be lost
+  bool read_only() const {
+    return only_a_copy || (pinned && pinned->access() == Access::read_only);
+  }
 };
+
+// Where the memory of a computed value lies.
+Device place_of(const array& a) {
+  const Buffer* b = a.node()->buffer.get();
+  if (!b || !b->backend() || b->backend() == &backend_of(Device::cpu)) {
+    return Device::cpu;
+  }
+  return Device(Device::gpu, b->backend()->device_of(b->memory()));
+}
 
 // The value of the object, in memory where every element has a place of its own: others may write
 // to it. A broadcast value is copied once; the object keeps the copy.
@@ -269,7 +309,7 @@ array value_to_export(nb::handle self) {
   eval_released(a);
   for (int d = 0; d < a.ndim(); ++d) {
     if (a.strides()[d] == 0 && a.shape()[d] > 1) {
-      a = contiguous(a);
+      a = contiguous(a, false, place_of(a));
       eval_released(a);
       // Unless another thread has given the object a new value meanwhile.
       if (array& now = self_array(self); now.same_node(original)) {
@@ -299,12 +339,25 @@ nb::object ml_dtypes_bfloat16() {
   }
 }
 
+// A new node over memory of its own, on the host.
+array copied(const array& a) {
+  array c = contiguous(a, false, place_of(a));
+  eval_released(c);
+  return array(c.data(), c.shape(), c.dtype());
+}
+
 void fill_view(nb::handle self, Py_buffer* view, int flags) {
   array a = value_to_export(self);
   if (a.dtype() == bfloat16 && (flags & PyBUF_FORMAT) && ml_dtypes_bfloat16()) {
     throw nb::buffer_error("bfloat16 has no buffer format; use numpy.array(x)");
   }
+  // What others see on a GPU cannot be moved to the host: it is copied, for reading only.
+  bool pinned = place_of(a).type == Device::gpu && a.node()->buffer->exported();
+  if (pinned) {
+    a = copied(a);
+  }
   auto e = std::make_unique<Export>(a);
+  e->only_a_copy = pinned;
   bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !a.row_contiguous()) {
     throw nb::buffer_error("the array is not contiguous in row-major order");
@@ -340,14 +393,10 @@ dlpack::DataType type_of(Dtype t) {
   return {code, bits, 1};
 }
 
-dlpack::Tensor tensor_of(Export& e) {
-  return {e.data,
-          {dlpack::cpu, 0},
-          int32_t(e.shape.size()),
-          type_of(e.value.dtype()),
-          e.shape.data(),
-          e.strides.data(),
-          0};
+dlpack::Tensor tensor_of(Export& e, dlpack::Device device) {
+  return {
+      e.data,           device, int32_t(e.shape.size()), type_of(e.value.dtype()), e.shape.data(),
+      e.strides.data(), 0};
 }
 
 template <typename Managed>
@@ -372,37 +421,85 @@ nb::object capsule_of(Managed* m, const char* name) {
   return nb::steal(capsule);
 }
 
-// A new node over memory of its own.
-array copied(const array& a) {
-  array c = contiguous(a);
-  eval_released(c);
-  return array(c.data(), c.shape(), c.dtype());
+// What a consumer may say about the stream on which it will use the memory. The value is computed
+// when it is handed out, so that there is nothing to wait for.
+void check_consumer_stream(nb::handle stream, Device place) {
+  if (stream.is_none()) {
+    return;
+  }
+  if (place.type == Device::cpu) {
+    throw nb::buffer_error("[__dlpack__] stream must be None for memory of the CPU");
+  }
+  int64_t number = 0;
+  bool overflow = false;
+  if (!load_index(stream, number, overflow)) {
+    fail<TypeError>("[__dlpack__] stream must be None or an integer, got {}", class_name(stream));
+  }
+  if (!overflow && (number == 0 || number < -1)) {
+    fail<ValueError>("[__dlpack__] stream must be -1, 1, 2 or the handle of a stream, got {}",
+                     number);
+  }
+}
+
+dlpack::Device dlpack_device(const array& a) {
+  Device place = place_of(a);
+  return {place.type == Device::gpu ? dlpack::cuda : dlpack::cpu, place.index};
+}
+
+// The export that the arguments of __dlpack__ ask for, and its device.
+std::unique_ptr<Export> export_for(nb::handle self, nb::handle dl_device, std::optional<bool> copy,
+                                   bool versioned, dlpack::Device& device, bool& is_copy) {
+  array a = value_to_export(self);
+  device = dlpack_device(a);
+  is_copy = copy.value_or(false);
+  if (!dl_device.is_none()) {
+    auto [type, id] = two_integers(dl_device, "__dlpack__");
+    bool here = type == device.type && id == device.id;
+    if (!here && type != dlpack::cpu) {
+      throw nb::buffer_error(
+          "[__dlpack__] the array can be exported for its device or the CPU only");
+    }
+    if (!here && copy && !*copy) {
+      throw nb::buffer_error(
+          "[__dlpack__] the array lies on a GPU: for the CPU it has to be copied");
+    }
+    is_copy = is_copy || !here;
+    device = here ? device : dlpack::Device{dlpack::cpu, 0};
+  }
+  // The old protocol cannot say that writing is wrong.
+  const Buffer* b = a.node()->buffer.get();
+  bool unsafe = !versioned && b && b->access() == Access::read_only;
+  if (device.type == dlpack::cuda) {
+    if (is_copy || unsafe) {
+      a = in_new_memory(a, Device(Device::gpu, device.id));
+      eval_released(a);
+    }
+    return std::make_unique<Export>(a, true);
+  }
+  return std::make_unique<Export>(is_copy || unsafe ? copied(a) : a);
 }
 
 nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
                      nb::object dl_device, std::optional<bool> copy) {
-  if (!stream.is_none()) {
-    throw nb::buffer_error("[__dlpack__] stream must be None for memory of the CPU");
-  }
-  if (!dl_device.is_none() && first_of_two(dl_device, "__dlpack__") != dlpack::cpu) {
-    throw nb::buffer_error("[__dlpack__] the array can be exported for the CPU only");
-  }
-  array a = value_to_export(self);
-  auto e = std::make_unique<Export>(copy.value_or(false) ? copied(a) : a);
-  bool versioned = !max_version.is_none() && first_of_two(max_version, "__dlpack__") >= 1;
-  if (!versioned && e->read_only()) {
-    e = std::make_unique<Export>(copied(a));  // the old protocol cannot say that writing is wrong
-  }
+  bool versioned = !max_version.is_none() && two_integers(max_version, "__dlpack__").first >= 1;
+  eval_released(self_array(self));
+  check_consumer_stream(stream, place_of(self_array(self)));
+  dlpack::Device device;
+  bool is_copy;
+  auto e = export_for(self, dl_device, copy, versioned, device, is_copy);
   if (versioned) {
-    uint64_t flags = (copy.value_or(false) ? uint64_t(dlpack::is_copied) : 0) |
+    uint64_t flags = (is_copy ? uint64_t(dlpack::is_copied) : 0) |
                      (e->read_only() ? uint64_t(dlpack::read_only) : 0);
-    auto* m = new dlpack::ManagedTensorVersioned{
-        {1, 0}, nullptr, delete_managed<dlpack::ManagedTensorVersioned>, flags, tensor_of(*e)};
+    auto* m = new dlpack::ManagedTensorVersioned{{1, 0},
+                                                 nullptr,
+                                                 delete_managed<dlpack::ManagedTensorVersioned>,
+                                                 flags,
+                                                 tensor_of(*e, device)};
     m->context = e.release();
     return capsule_of(m, "dltensor_versioned");
   }
-  auto* m =
-      new dlpack::ManagedTensor{tensor_of(*e), nullptr, delete_managed<dlpack::ManagedTensor>};
+  auto* m = new dlpack::ManagedTensor{tensor_of(*e, device), nullptr,
+                                      delete_managed<dlpack::ManagedTensor>};
   m->context = e.release();
   return capsule_of(m, "dltensor");
 }
@@ -475,8 +572,9 @@ std::optional<ForeignMemory> dlpack_memory(nb::handle h) {
     if (!nb::hasattr(h, "__dlpack__") || nb::isinstance<nb::type_object>(h)) {
       return std::nullopt;
     }
-    refuse_other_devices(h);
-    capsule = request_capsule(h);
+    dlpack::Device device = device_of(h);
+    check_device(device.type, device.id);
+    capsule = request_capsule(h, device);
   }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
     return open_capsule<dlpack::ManagedTensorVersioned>(capsule, "dltensor_versioned",
@@ -541,22 +639,31 @@ void bind_interop(nb::module_& m) {
   array_class()
       .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none(),
-           "A DLPack capsule over the array's memory; versioned if ``max_version`` allows.")
+           "A DLPack capsule over the array's memory; versioned if ``max_version`` allows.\n\n"
+           "The value is computed when this returns, for whatever ``stream`` it will be used on.")
       .def(
-          "__dlpack_device__", [](const array&) { return nb::make_tuple(int(dlpack::cpu), 0); },
-          "The DLPack device of the array's memory.")
+          "__dlpack_device__",
+          [](nb::handle self) {
+            array a = self_array(self);
+            eval_released(a);
+            dlpack::Device device = dlpack_device(a);
+            return nb::make_tuple(int(device.type), int(device.id));
+          },
+          "The DLPack device of the array's memory; evaluates the array.")
       .def("__array__", &to_numpy, "dtype"_a = nb::none(), "copy"_a = nb::none(),
            "The array as a NumPy array; shares memory unless ``copy`` or ``dtype`` ask otherwise.")
       .def("__bytes__", &to_bytes, "The elements in row-major order.")
       .def("__getstate__", &get_state)
       .def("__setstate__",
            [](array& self, nb::tuple state) { new (&self) array(from_state(state)); });
-  define(m, "from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
-         "Make an array from an object with ``__dlpack__``.\n\n"
-         "Args:\n    x: an object whose memory lies on the CPU.\n"
-         "    copy: ``None`` shares read-only memory and copies other, ``True`` always copies,\n"
-         "        ``False`` raises ``ValueError`` where a copy is needed.\n\n"
-         "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
+  define(
+      m, "from_dlpack", &from_dlpack, nb::arg(), nb::kw_only(), "copy"_a = nb::none(),
+      "Make an array from an object with ``__dlpack__``.\n\n"
+      "Args:\n    x: an object whose memory lies on the CPU or a CUDA GPU.\n"
+      "    copy: ``None`` shares read-only memory and that of GPUs and copies other, ``True``\n"
+      "        always copies, ``False`` raises ``ValueError`` where a copy is needed. Memory that\n"
+      "        is shared should not be written by others while the array is used.\n\n"
+      "Example:\n    >>> mx.from_dlpack(numpy.arange(3))\n    array([0, 1, 2], dtype=int64)");
   define(
       m, "asarray",
       [](const ArrayArg& a, std::optional<Dtype> dtype, std::optional<bool> copy) {

@@ -566,10 +566,12 @@ class array:
     def __dlpack__(self, *, stream: object | None = None, max_version: object | None = None, dl_device: object | None = None, copy: bool | None = None) -> object:
         """
         A DLPack capsule over the array's memory; versioned if ``max_version`` allows.
+
+        The value is computed when this returns, for whatever ``stream`` it will be used on.
         """
 
     def __dlpack_device__(self) -> tuple:
-        """The DLPack device of the array's memory."""
+        """The DLPack device of the array's memory; evaluates the array."""
 
     def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object:
         """
@@ -740,9 +742,10 @@ def from_dlpack(arg0: object, /, *, copy: bool | None = None) -> object:
     Make an array from an object with ``__dlpack__``.
 
     Args:
-        x: an object whose memory lies on the CPU.
-        copy: ``None`` shares read-only memory and copies other, ``True`` always copies,
-            ``False`` raises ``ValueError`` where a copy is needed.
+        x: an object whose memory lies on the CPU or a CUDA GPU.
+        copy: ``None`` shares read-only memory and that of GPUs and copies other, ``True``
+            always copies, ``False`` raises ``ValueError`` where a copy is needed. Memory that
+            is shared should not be written by others while the array is used.
 
     Example:
         >>> mx.from_dlpack(numpy.arange(3))

@@ -1,5 +1,5 @@
 // One line per primitive on stderr (MLX_DEBUG), Chrome trace events into a file (MLX_PROFILE).
-#include "backend/cpu/profile.h"
+#include "mlx/graph/profile.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "mlx/env.h"
 #include "mlx/error.h"
 
-namespace mlx::core::cpu {
+namespace mlx::core {
 
 namespace {
 
@@ -48,25 +48,23 @@ std::string shapes(Inputs operands) {
 
 }  // namespace
 
-bool ProfiledRange::enabled() {
+bool profiling() {
   static const bool on = env().debug > 0 || !env().profile.empty();
   return on;
 }
 
-int64_t ProfiledRange::now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+int64_t profile_clock() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-void ProfiledRange::report() const {
-  int64_t end = now();
+void profile_task(const Task& task, const char* device, int64_t start, double us) {
   int64_t bytes = 0;
-  for (const Operand& o : task_.inputs) bytes += o.nbytes();
-  for (const Operand& o : task_.outputs) bytes += o.nbytes();
-  double us = double(end - start_) / 1e3;
-  std::string name(task_.primitive->name());
+  for (const Operand& o : task.inputs) bytes += o.nbytes();
+  for (const Operand& o : task.outputs) bytes += o.nbytes();
+  std::string name(task.primitive->name());
   if (env().debug > 0) {
-    std::string detail = env().debug > 1 ? " {" + task_.primitive->describe() + "}" : "";
-    std::fprintf(stderr, "mlx cpu %-14s %10.1f us %7.2f GB/s  %s -> %s%s\n", name.c_str(), us,
-                 us > 0 ? double(bytes) / us / 1e3 : 0.0, shapes(task_.inputs).c_str(),
-                 shapes(task_.outputs).c_str(), detail.c_str());
+    std::string detail = env().debug > 1 ? " {" + task.primitive->describe() + "}" : "";
+    std::fprintf(stderr, "mlx %s %-14s %10.1f us %7.2f GB/s  %s -> %s%s\n", device, name.c_str(),
+                 us, us > 0 ? double(bytes) / us / 1e3 : 0.0, shapes(task.inputs).c_str(),
+                 shapes(task.outputs).c_str(), detail.c_str());
   }
   TraceFile& t = trace_file();
   if (t.file) {
@@ -74,9 +72,9 @@ void ProfiledRange::report() const {
     std::fprintf(t.file,
                  "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
                  "\"args\":{\"in\":\"%s\",\"out\":\"%s\",\"bytes\":%lld}},\n",
-                 name.c_str(), int(getpid()), int(gettid()), double(start_) / 1e3, us,
-                 shapes(task_.inputs).c_str(), shapes(task_.outputs).c_str(), (long long)bytes);
+                 name.c_str(), int(getpid()), int(gettid()), double(start) / 1e3, us,
+                 shapes(task.inputs).c_str(), shapes(task.outputs).c_str(), (long long)bytes);
   }
 }
 
-}  // namespace mlx::core::cpu
+}  // namespace mlx::core
