@@ -1,0 +1,72 @@
+// Reading the devices' properties.
+#include "backend/cuda/device.h"
+
+#include <atomic>
+
+#include "backend/cuda/check.h"
+
+namespace mlx::core::cuda {
+
+namespace {
+
+int attribute(cudaDeviceAttr a, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, a, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+std::vector<DeviceProperties> look() {
+  int count = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&count); error != cudaErrorNoDevice) {
+    check(error, "cudaGetDeviceCount");
+  } else {
+    cudaGetLastError();
+    count = 0;
+  }
+  std::vector<DeviceProperties> found(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    DeviceProperties& d = found[size_t(i)];
+    cudaDeviceProp p{};
+    check(cudaGetDeviceProperties(&p, i), "cudaGetDeviceProperties");
+    d.name = p.name;
+    d.major = p.major;
+    d.minor = p.minor;
+    d.multiprocessors = p.multiProcessorCount;
+    d.max_threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
+    d.total_memory = p.totalGlobalMem;
+    d.concurrent_managed_access = attribute(cudaDevAttrConcurrentManagedAccess, i) != 0;
+  }
+  return found;
+}
+
+std::atomic<bool> forked_child{false};
+
+}  // namespace
+
+const std::vector<DeviceProperties>& devices() {
+  static const std::vector<DeviceProperties>& d = *new std::vector<DeviceProperties>(look());
+  return d;
+}
+
+bool in_forked_child() { return forked_child.load(std::memory_order_relaxed); }
+
+void refuse_in_forked_child() {
+  if (in_forked_child()) [[unlikely]] {
+    fail<RuntimeError>(
+        "[gpu] the child of a fork cannot use the GPU of its parent, nor values that lie there: "
+        "start processes with the spawn start method, or use the CPU in them");
+  }
+}
+
+void enter_forked_child() { forked_child.store(true, std::memory_order_relaxed); }
+
+void use_device(int index) {
+  refuse_in_forked_child();
+  thread_local int current = -1;
+  if (current != index) {
+    check(cudaSetDevice(index), "cudaSetDevice");
+    current = index;
+  }
+}
+
+}  // namespace mlx::core::cuda
