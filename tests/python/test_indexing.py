@@ -546,6 +546,11 @@ for shape in ((300,), (300, 3), (300, 200)):
 
 
 def test_assignment_reuses_memory():
+    with mx.stream(mx.cpu):
+        check_reuse_of_memory()
+
+
+def check_reuse_of_memory():
     a = mx.zeros((256, 1024)) + 1
     mx.eval(a)
     a[3] = 5

@@ -13,6 +13,14 @@ try:
 except ImportError:
     ml_dtypes = None
 
+
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    """Memory of GPUs is shared by test_gpu_dlpack.py."""
+    with mx.stream(mx.cpu):
+        yield
+
+
 DTYPES = [
     "bool",
     "uint8",
@@ -298,7 +306,7 @@ def test_from_dlpack():
 def test_foreign_devices_are_refused():
     class Remote:
         def __dlpack_device__(self):
-            return (2, 0)
+            return (8, 0)
 
         def __dlpack__(self, **kwargs):
             raise AssertionError

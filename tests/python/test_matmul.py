@@ -167,6 +167,10 @@ BATCHES = [
     ((0,), (0,)),
     ((5,), (2, 3, 5, 6)),
     ((2, 3, 4, 5), (5,)),
+    ((3, 1, 700), (3, 700, 90)),
+    ((3, 90, 700), (3, 700, 1)),
+    ((4, 2, 1, 64), (4, 1, 64, 33)),
+    ((5, 1, 8, 40), (1, 6, 40, 16)),
 ]
 
 
@@ -192,6 +196,13 @@ def test_batches_with_strides(dtype):
     )
     check_product(a[::-1, :, ::2], b[:, :, 0], na[::-1, :, ::2], nb[:, :, 0], dtype)
     check_product(a[:, 0], b[0, :, 0], na[:, 0], nb[0, :, 0], dtype)
+    # One matrix or one row for a whole batch.
+    row, rows = mx.broadcast_to(a[:1, 0, :1], (5, 1, 6)), np.broadcast_to(na[:1, 0, :1], (5, 1, 6))
+    check_product(row, b[0, :, 0], rows, nb[0, :, 0], dtype)
+    one, ones = mx.broadcast_to(b[:1, :, 0], (3, 6, 7)), np.broadcast_to(nb[:1, :, 0], (3, 6, 7))
+    check_product(a, one, na, ones, dtype)
+    check_product(a[0, :, ::-1], one, na[0, :, ::-1], ones, dtype)
+    check_product(a, mx.broadcast_to(one, (5, 3, 6, 7)), na, ones, dtype)
 
 
 @pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16], ids=str)
@@ -298,6 +309,10 @@ ADDENDS = [
     ((70, 1100), (1100, 130), (70, 130)),
     ((5, 1100), (1100, 130), (130,)),
     ((130, 1100), (1100, 5), (130, 1)),
+    ((1, 9000), (9000, 130), (130,)),
+    ((130, 9000), (9000, 1), (130, 1)),
+    ((2, 1, 600), (2, 600, 24), (2, 1, 24)),
+    ((64, 32), (32, 48), (48,)),
 ]
 
 
@@ -597,6 +612,7 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
             np.testing.assert_array_equal(results[0][name], other[name])
 
 
+@pytest.mark.skipif(mx.default_device() != mx.cpu, reason="about instructions of the CPU")
 def test_every_instruction_set_multiplies():
     # The level that is chosen by itself may have an instruction more than any that can be named.
     message = subprocess.run(

@@ -338,7 +338,8 @@ def test_multivariate_normal_moments(name):
         scale = np.sqrt(w @ cov @ w)
         assert kolmogorov(d @ w / scale, normal_cdf) < 2.2
     if name == "singular":
-        np.testing.assert_allclose(d[:, 0], d[:, 1], atol=2e-6)
+        # The root of a variance that rounding left in place of 0.
+        np.testing.assert_allclose(d[:, 0], d[:, 1], atol=3e-3)
 
 
 def test_multivariate_normal_is_normal_times_the_root():
@@ -426,6 +427,24 @@ def test_each_lane_draws_what_its_key_gives_alone(name):
     np.testing.assert_array_equal(np.array(mx.vmap(draw, in_axes=1)(keys.T)), want)
     nested = mx.vmap(mx.vmap(draw))(keys.reshape(2, 3, 2))
     np.testing.assert_array_equal(np.array(nested), want.reshape(2, 3, *want.shape[1:]))
+
+
+@pytest.mark.skipif(not mx.is_available(mx.gpu), reason="there is no GPU")
+@pytest.mark.parametrize("shape", [(), (3,), (7, 5), (100001,), (300, 1000)], ids=str)
+def test_every_device_draws_the_same(shape):
+    low = mx.arange(shape[-1] if shape else 1).reshape(shape[-1:])
+    logits = mx.array(np.where(np.arange(1000) % 7 == 3, -np.inf, 0.0).astype(np.float32))
+    for draw in (
+        lambda k, s: mx.random.uniform(shape=shape, key=k, stream=s),
+        lambda k, s: mx.random.bernoulli(0.3, shape, key=k, stream=s),
+        lambda k, s: mx.random.randint(-5, 3 * 2**61, shape, mx.int64, key=k, stream=s),
+        lambda k, s: mx.random.randint(low, 10**6, shape, key=k, stream=s),
+        lambda k, s: mx.random.categorical(logits, shape=(*shape, 2), key=k, stream=s),
+        lambda k, s: mx.random.split(k, 33, stream=s),
+    ):
+        for key in (mx.random.key(17), mx.random.key(2**63)):
+            on_cpu, on_gpu = (np.array(draw(key, s)) for s in (mx.cpu, mx.gpu))
+            np.testing.assert_array_equal(on_gpu, on_cpu)
 
 
 def test_lanes_of_parameters():

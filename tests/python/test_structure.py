@@ -170,3 +170,10 @@ def test_command_line(tmp_path):
     bad = run()
     assert bad.returncode == 1
     assert bad.stdout.splitlines()[0].startswith("a.py:1: ")
+
+
+def test_the_table_of_gpu_primitives_is_true():
+    done = subprocess.run(
+        [sys.executable, SCRIPT.parents[1] / "tools/gpu_table.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
