@@ -74,6 +74,20 @@ wheel: $(build_env) ## Build a wheel into dist/
 	@$(venv) -m pip wheel -q --no-deps -w dist .
 	@ls -l dist/*.whl
 
+# ---- CUDA: compiled where nvcc is, checked against CUDA 12 where clang 19 is -------------------
+
+nvcc := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+
+.PHONY: cuda
+cuda: ## Compile the CUDA plugin as well, into build/cuda
+	@if [ -z "$(nvcc)" ]; then echo "SKIPPED: CUDA plugin, no nvcc was found"; \
+	else $(MAKE) PRESET=cuda .venv/stamp-build-system+build+cuda build; fi
+
+.PHONY: cuda12-check
+cuda12-check: ## Check the CUDA sources against the headers of CUDA 12 with clang 19
+	@if ! command -v clang++-19 > /dev/null; then echo "SKIPPED: CUDA 12, no clang++-19 was found (Debian: clang-19)"; \
+	else $(MAKE) .venv/stamp-cuda12-headers && $(venv) tools/cuda12_check.py; fi
+
 # ---- testing ----------------------------------------------------------------------------------
 
 .PHONY: test
