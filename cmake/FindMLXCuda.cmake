@@ -45,7 +45,10 @@ function(mlx_cuda_library name header)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "lib${name} was not found: pip install the nvidia-* packages of pyproject.toml")
+  message(
+    FATAL_ERROR
+    "lib${name} was not found: pip install the nvidia-* packages of pyproject.toml"
+  )
 endfunction()
 
 mlx_cuda_library(cublasLt cublasLt.h)

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOLKIT = ROOT / "build/cuda12"
 PACKAGES = ("cublas", "cuda_cccl", "cuda_nvcc", "cuda_nvrtc", "cuda_runtime", "curand")
-DEFINES = ["-DMLX_VERSION=\"0\""]
+DEFINES = ['-DMLX_VERSION="0"']
 
 
 def link(source, target):

@@ -174,6 +174,8 @@ def test_command_line(tmp_path):
 
 def test_the_table_of_gpu_primitives_is_true():
     done = subprocess.run(
-        [sys.executable, SCRIPT.parents[1] / "tools/gpu_table.py", "--check"], capture_output=True, text=True
+        [sys.executable, SCRIPT.parents[1] / "tools/gpu_table.py", "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr

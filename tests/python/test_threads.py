@@ -184,6 +184,14 @@ def test_errors_stay_with_what_depends_on_them(tmp_path):
     assert (good + 1).item() == 3
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own handler: a shell starts background jobs with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def slow_graph():
     x = mx.array(np.ones(1 << 20, np.float32))
     y = x
@@ -195,7 +203,7 @@ def slow_graph():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("evaluate", [mx.eval, mx.async_eval])
-def test_ctrl_c_stops_an_evaluation(evaluate):
+def test_ctrl_c_stops_an_evaluation(evaluate, interruptible):
     x, y = slow_graph()
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -209,7 +217,7 @@ def test_ctrl_c_stops_an_evaluation(evaluate):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_stops_waiting_for_a_stream():
+def test_ctrl_c_stops_waiting_for_a_stream(interruptible):
     _, y = slow_graph()
     mx.async_eval(y)  # what may be queued takes longer than the timer
     timer = threading.Timer(0.03, lambda: os.kill(os.getpid(), signal.SIGINT))

@@ -115,8 +115,8 @@ CompilerThread& compiler_thread() {
 }
 
 void CompilerThread::start() {
-  // NVRTC is open by now, so that its own work at exit comes after ours; all of it but what its first
-  // compilation sets up. Python programs stop the thread before any of that.
+  // NVRTC is open by now, so that its own work at exit comes after ours; all of it but what its
+  // first compilation sets up. Python programs stop the thread before any of that.
   std::atexit([] { compiler_thread().close(); });
   pthread_atfork(nullptr, nullptr, [] { compiler_thread().abandon(); });
   sigset_t all, before;
