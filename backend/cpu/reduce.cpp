@@ -4,9 +4,9 @@
 // outputs are cut into chunks whose size depends on the shape alone, never on the thread count.
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "backend/cpu/evaluators.h"
+#include "backend/cpu/level_table.h"
 #include "backend/cpu/reduce_table.h"
 #include "mlx/dispatch.h"
 
@@ -29,11 +29,7 @@ static_assert(ReduceOps::count == reduce_op_count);
 
 namespace {
 
-struct Level {
-  std::string_view name;
-  void (*fill)(ReduceTable&);
-};
-constexpr Level levels[] = {
+constexpr Level<ReduceTable> levels[] = {
 #define LEVEL(name)                    \
   {#name, [](ReduceTable& t) {         \
      name::fill_float_reductions(t);   \
@@ -47,16 +43,7 @@ constexpr Level levels[] = {
 
 }  // namespace
 
-// Tables are filled at first use: the code that fills is compiled for its level.
-const ReduceTable& reduce_table(const char* wanted) {
-  static ReduceTable tables[std::size(levels)];
-  static std::once_flag filled[std::size(levels)];
-  std::string_view name = tile_table(wanted).isa;
-  size_t i = 0;
-  while (levels[i].name != name) ++i;
-  std::call_once(filled[i], [&] { levels[i].fill(tables[i]); });
-  return tables[i];
-}
+const ReduceTable& reduce_table(const char* wanted) { return table_of_level(levels, wanted); }
 
 const ReduceTable& reduce_table() {
   static const ReduceTable& table = reduce_table(tile_table().isa);

@@ -5,11 +5,11 @@
 // same bits.
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
 
 #include "backend/cpu/copy.h"
 #include "backend/cpu/evaluators.h"
+#include "backend/cpu/level_table.h"
 #include "backend/cpu/scan_table.h"
 
 namespace mlx::core {
@@ -31,11 +31,7 @@ static_assert(ScanOps::count == scan_op_count);
 
 namespace {
 
-struct Level {
-  std::string_view name;
-  void (*fill)(ScanTable&);
-};
-constexpr Level levels[] = {
+constexpr Level<ScanTable> levels[] = {
 #define LEVEL(name)               \
   {#name, [](ScanTable& t) {      \
      name::fill_float_scans(t);   \
@@ -49,16 +45,7 @@ constexpr Level levels[] = {
 
 }  // namespace
 
-// Tables are filled at first use: the code that fills is compiled for its level.
-const ScanTable& scan_table(const char* wanted) {
-  static ScanTable tables[std::size(levels)];
-  static std::once_flag filled[std::size(levels)];
-  std::string_view name = tile_table(wanted).isa;
-  size_t i = 0;
-  while (levels[i].name != name) ++i;
-  std::call_once(filled[i], [&] { levels[i].fill(tables[i]); });
-  return tables[i];
-}
+const ScanTable& scan_table(const char* wanted) { return table_of_level(levels, wanted); }
 
 const ScanTable& scan_table() {
   static const ScanTable& table = scan_table(tile_table().isa);

@@ -3,8 +3,9 @@
 #include "backend/cpu/sort_engine.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
+
+#include "backend/cpu/level_table.h"
 
 namespace mlx::core::cpu {
 
@@ -19,11 +20,7 @@ namespace mlx::core::cpu {
 
 namespace {
 
-struct Level {
-  std::string_view name;
-  void (*fill)(SortTable&);
-};
-constexpr Level levels[] = {
+constexpr Level<SortTable> levels[] = {
 #define LEVEL(name)           \
   {#name, [](SortTable& t) {  \
      name::fill_sorts(t);     \
@@ -86,16 +83,7 @@ void sort_on_threads(K* keys, int64_t n) {
 
 }  // namespace
 
-// Tables are filled at first use: the code that fills is compiled for its level.
-const SortTable& sort_table(const char* wanted) {
-  static SortTable tables[std::size(levels)];
-  static std::once_flag filled[std::size(levels)];
-  std::string_view name = tile_table(wanted).isa;
-  size_t i = 0;
-  while (levels[i].name != name) ++i;
-  std::call_once(filled[i], [&] { levels[i].fill(tables[i]); });
-  return tables[i];
-}
+const SortTable& sort_table(const char* wanted) { return table_of_level(levels, wanted); }
 
 const SortTable& sort_table() {
   static const SortTable& table = sort_table(tile_table().isa);
