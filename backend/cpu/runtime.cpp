@@ -151,9 +151,7 @@ class CpuStream {
         source.get()->fail(std::current_exception());
       }
     };
-    if (kept) {
-      buffer.set_copy({&backend_of(stream_.device), fresh, at});
-    } else {
+    if (!kept || !buffer.set_copy({&backend_of(stream_.device), fresh, at})) {
       free_memory(fresh, std::span(&at, 1));  // good until the task is done
     }
     if (inline_) {

@@ -60,12 +60,21 @@ void refuse_in_forked_child() {
 
 void enter_forked_child() { forked_child.store(true, std::memory_order_relaxed); }
 
-void use_device(int index) {
-  refuse_in_forked_child();
-  thread_local int current = -1;
-  if (current != index) {
-    check(cudaSetDevice(index), "cudaSetDevice");
-    current = index;
+void use_device(int index) { check(cudaSetDevice(index), "cudaSetDevice"); }
+
+void reach_other_devices(int index) {
+  for (int other = 0; other < int(devices().size()); ++other) {
+    int possible = 0;
+    if (other == index || cudaDeviceCanAccessPeer(&possible, index, other) != cudaSuccess ||
+        !possible) {
+      continue;
+    }
+    cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+    if (error == cudaErrorPeerAccessAlreadyEnabled) {
+      cudaGetLastError();
+    } else {
+      check(error, "cudaDeviceEnablePeerAccess");
+    }
   }
 }
 

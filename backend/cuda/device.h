@@ -22,6 +22,9 @@ const std::vector<DeviceProperties>& devices();
 // Makes it the current device of the calling thread.
 void use_device(int index);
 
+// Lets kernels of the current device read the memory of the others, where the machine can do that.
+void reach_other_devices(int index);
+
 // The driver serves only the process that opened it: in the child of a fork no call of it may be
 // made, and memory that it mapped is not there.
 bool in_forked_child();

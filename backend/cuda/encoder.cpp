@@ -69,6 +69,7 @@ Scratch::~Scratch() {
 
 Encoder::Encoder(Stream s) : stream(s) {
   cuda::use_device(s.device.index);
+  cuda::reach_other_devices(s.device.index);
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
 }
 

@@ -88,7 +88,13 @@ class CudaBackend final : public Backend {
     if (in_forked_child()) {
       return;  // it is the parent's
     }
-    device_memory(device_of(memory)).release(memory, pending);
+    int device;
+    try {
+      device = device_of(memory);
+    } catch (const Error&) {
+      return;  // the device is lost, and its memory with it
+    }
+    device_memory(device).release(memory, pending);
   }
   MemoryControl& memory() override { return all_devices_memory(); }
   int device_of(const Memory& memory) override {
@@ -125,7 +131,9 @@ class CudaBackend final : public Backend {
     if (!copy.backend) {
       wait_for_host_work(buffer);
       copy = {this, s.upload(buffer), at};
-      buffer.set_copy(copy);
+      if (!buffer.set_copy(copy)) {
+        release(copy.memory, std::span(&at, 1));  // another stream was faster
+      }
     } else if (copy.made.stream != at.stream && !reached(copy.made)) {
       s.wait_for_device(copy.made, *streams[copy.made.stream]);
     }

@@ -46,7 +46,9 @@ void CudaStream::encode(Task& task) {
     } catch (...) {
       encoder_.end_task();
       error = describe_failure(task);
-      fail_unsent(error);
+      if (encoder_.empty()) {
+        fail_unsent(error);  // a refused launch took along what was queued with it
+      }
     }
   }
   for (const Memory& m : uploads_) {
@@ -104,6 +106,17 @@ void CudaStream::fail_unsent(const std::exception_ptr& error) {
     w.get()->fail(error);
   }
   unsent_.clear();
+}
+
+cudaStream_t CudaStream::sent_queue() {
+  try {
+    cudaStream_t queue = encoder_.queue();
+    unsent_.clear();
+    return queue;
+  } catch (...) {
+    fail_unsent(std::current_exception());
+    throw;
+  }
 }
 
 cudaEvent_t CudaStream::take_event() {
@@ -179,7 +192,7 @@ void CudaStream::wait_for_device(Event event, CudaStream& other) {
   }
   std::lock_guard lock(mutex_);
   use_device(stream_.device.index);
-  check(cudaStreamWaitEvent(encoder_.queue(), e, 0), "cudaStreamWaitEvent");
+  check(cudaStreamWaitEvent(sent_queue(), e, 0), "cudaStreamWaitEvent");
 }
 
 void CudaStream::poll(uint64_t sequence, bool awaited) {
@@ -271,7 +284,7 @@ Memory CudaStream::upload_locked(const Buffer& buffer) {
     fail<MemoryError>("[upload] wanted {} bytes on the GPU: {} are in use of a limit of {}",
                       buffer.size(), allocator.active(), allocator.limit());
   }
-  cuda::upload(buffer.host(), m.device, buffer.size(), stream_.device.index, encoder_.queue());
+  cuda::upload(buffer.host(), m.device, buffer.size(), stream_.device.index, sent_queue());
   return m;
 }
 

@@ -40,6 +40,8 @@ class CudaStream {
   // Ends the batch at what has been encoded so far; under mutex_.
   void close_batch();
   Memory upload_locked(const Buffer& buffer);
+  // The stream once everything queued is sent; what a refused launch takes along fails.
+  cudaStream_t sent_queue();
   void fail_unsent(const std::exception_ptr& error);
   // Null: what is asked for is done.
   cudaEvent_t event_after(uint64_t sequence);

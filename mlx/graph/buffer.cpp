@@ -100,11 +100,15 @@ void Buffer::export_begin() noexcept {
   exports_.fetch_add(1, std::memory_order_relaxed);
   if (memory_.host) {
     drop_copy();  // others may write the memory from now on
+  } else {
+    copy_may_be_old_.store(true, std::memory_order_relaxed);
   }
 }
 
 void Buffer::give_back() noexcept {
-  drop_copy();
+  if (copy_.backend) {
+    drop_copy();
+  }
   if (backend_ && !foreign_ && (memory_.host || memory_.device)) {
     backend_->release(memory_, pending_uses());
   }
@@ -133,7 +137,9 @@ void Buffer::release_weak() noexcept {
 }
 
 Ref<Buffer> Buffer::donate() {
-  drop_copy();
+  if (copy_.backend) {
+    drop_copy();
+  }
   auto* b = new Buffer();
   b->backend_ = backend_;
   b->memory_ = std::exchange(memory_, {});
@@ -189,6 +195,7 @@ void* Buffer::share() {
   std::swap(foreign_, fresh->foreign_);
   std::swap(access_, fresh->access_);
   std::swap(release_, fresh->release_);
+  fresh->uses_ = uses_;
   return memory_.host;
 }
 
@@ -197,9 +204,13 @@ Buffer::Copy Buffer::copy() const {
   return copy_;
 }
 
-void Buffer::set_copy(const Copy& copy) {
+bool Buffer::set_copy(const Copy& copy) {
   std::lock_guard lock(buffer_mutex(this));
+  if (copy_.backend) {
+    return false;
+  }
   copy_ = copy;
+  return true;
 }
 
 void Buffer::record_use(Event event) {

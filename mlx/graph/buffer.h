@@ -89,7 +89,7 @@ class MLX_INTERNAL Buffer {
   Copy copy() const;
   // The copy was made while others could write the memory.
   bool copy_may_be_old() const { return copy_may_be_old_.load(std::memory_order_relaxed); }
-  void set_copy(const Copy& copy);
+  bool set_copy(const Copy& copy);  // false: there is one already
   // Others may write the memory while the value lives: no copy stays true.
   bool writable_by_others() const {
     return exported() || (foreign_ && access_ == Access::read_write);

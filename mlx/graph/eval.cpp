@@ -403,14 +403,15 @@ void Evaluation::submit(Work& work) {
   Batch& batch = batch_of(work.stream);
   Backend& backend = backend_of(work.stream.device);
   Event at{work.stream.index, work.sequence};
-  if (!batch.inline_run) {
-    // Before the work is queued: if there is no memory for the note, it is not queued either. And
-    // before addresses are taken: memory that moves meanwhile stays until the work is done.
-    for (const array& x : work.inputs) {
-      if (x.node()->buffer) {
-        x.node()->buffer->record_use(at);
-      }
+  // Before the work is queued: if there is no memory for the note, it is not queued either. And
+  // before addresses are taken: memory that moves meanwhile stays until the work is done.
+  for (const array& x : work.inputs) {
+    Buffer* b = x.node()->buffer.get();
+    if (b && (!batch.inline_run || (b->backend() && b->backend() != &backend))) {
+      b->record_use(at);
     }
+  }
+  if (!batch.inline_run) {
     for (array& out : work.outputs) {
       out.node()->buffer->record_use(at);
     }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string_view>
 
 #include "mlx/error.h"
@@ -71,11 +72,19 @@ GpuPlugin load() { return {nullptr, "this build has no GPU backend"}; }
 
 #endif
 
+std::atomic<Backend*> loaded{nullptr};
+
 }  // namespace
 
 const GpuPlugin& gpu_plugin() {
-  static const GpuPlugin& plugin = *new GpuPlugin(load());
+  static const GpuPlugin& plugin = *[] {
+    auto* p = new GpuPlugin(load());
+    loaded.store(p->backend);
+    return p;
+  }();
   return plugin;
 }
+
+Backend* loaded_gpu_backend() { return loaded.load(); }
 
 }  // namespace mlx::core

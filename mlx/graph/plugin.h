@@ -13,6 +13,8 @@ struct GpuPlugin {
 };
 
 MLX_INTERNAL const GpuPlugin& gpu_plugin();
+// Null where no GPU has been asked for.
+MLX_INTERNAL Backend* loaded_gpu_backend();
 
 // The one function a plugin exports under the name gpu_plugin_entry. It is given the mark of the
 // library that loads it and returns null and a reason where they do not fit or no device answers.

@@ -113,7 +113,7 @@ Backend& backend_of(Device d) {
   Backend* b = find_backend(d.type);
   if (!b || d.index < 0 || d.index >= b->device_count()) {
     std::string why =
-        !b ? gpu_plugin().why : format("there are {} devices of this kind", b->device_count());
+        !b ? gpu_plugin().why : format("the number of such devices is {}", b->device_count());
     fail<ValueError>("[device] Device({}, {}) is not available in this process: {}",
                      device_name(d.type), d.index, why);
   }

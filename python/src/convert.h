@@ -35,9 +35,9 @@ std::optional<ForeignMemory> foreign_memory(nb::handle h);
 std::optional<ForeignMemory> dlpack_memory(nb::handle h);  // by __dlpack__ or a capsule
 
 enum class Copy { if_needed, always, never };
-// float64 becomes float32 unless `dtype` asks otherwise.
 // The value in memory that nobody else has.
 array in_new_memory(const array& a, StreamOrDevice s);
+// float64 becomes float32 unless `dtype` asks otherwise.
 array from_foreign(ForeignMemory memory, std::optional<Dtype> dtype, Copy copy);
 
 // The name of the object's class, for messages.

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "mlx/backend.h"
+#include "mlx/graph/plugin.h"
 #include "mlx/graph/scheduler.h"
 
 namespace mlx::core {
@@ -71,7 +71,7 @@ void finish_all_work() {
     released().wait(n);
   }
   synchronize_all();
-  if (Backend* gpu = find_backend(Device::gpu)) {
+  if (Backend* gpu = loaded_gpu_backend()) {
     gpu->stop();
   }
 }

@@ -645,11 +645,14 @@ void bind_interop(nb::module_& m) {
           "__dlpack_device__",
           [](nb::handle self) {
             array a = self_array(self);
-            eval_released(a);
-            dlpack::Device device = dlpack_device(a);
+            dlpack::Device device{dlpack::cpu, 0};
+            if (is_available(Device::gpu)) {
+              eval_released(a);
+              device = dlpack_device(a);
+            }
             return nb::make_tuple(int(device.type), int(device.id));
           },
-          "The DLPack device of the array's memory; evaluates the array.")
+          "The DLPack device of the array's memory; where there is a GPU it evaluates the array.")
       .def("__array__", &to_numpy, "dtype"_a = nb::none(), "copy"_a = nb::none(),
            "The array as a NumPy array; shares memory unless ``copy`` or ``dtype`` ask otherwise.")
       .def("__bytes__", &to_bytes, "The elements in row-major order.")
