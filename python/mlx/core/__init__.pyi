@@ -571,7 +571,9 @@ class array:
         """
 
     def __dlpack_device__(self) -> tuple:
-        """The DLPack device of the array's memory; evaluates the array."""
+        """
+        The DLPack device of the array's memory; where there is a GPU it evaluates the array.
+        """
 
     def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object:
         """
